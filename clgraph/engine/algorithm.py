@@ -24,6 +24,7 @@ from clgraph.model.strategy import Choice, Strategy, choose, obstacles, prices
 from clgraph.runtime.driver.timing import RunInfo, Seconds
 from clgraph.runtime.graphs.admission import admit
 from clgraph.runtime.graphs.device_graph import GraphOnDevice
+from clgraph.runtime.kept import key_of
 from clgraph.runtime.session import Session, SessionLike, as_session
 
 # Choices of strategies cached per graph. A caller that varies a setting (such as the seed) adds one per value.
@@ -141,6 +142,7 @@ class Algorithm:
         session: SessionLike = None,
         verify: bool = False,
         options: Mapping[str, Any] | None = None,
+        output: str = "host",
     ) -> Any:
         """Choose a strategy for the problem, make its plan, run it, and return the result with its ``info``.
 
@@ -154,6 +156,8 @@ class Algorithm:
             Whether to check the result by :attr:`check`.
         options : mapping, optional
             The user's options for the strategy.
+        output : {"host", "device"}
+            Where the arrays of the answer are to be; see :func:`clgraph.engine.device_result.solve_there`.
 
         Raises
         ------
@@ -169,6 +173,10 @@ class Algorithm:
             if alone := sorted(set(options) & set(self.split_options)):
                 raise InputError(f"{', '.join(alone)}: allowed together with devices=[…]")
         verify, started = checked_flag("verify", verify), time.perf_counter()
+        if type(output) is not str or output != "host":
+            from clgraph.engine.device_result import solve_there
+
+            return solve_there(self, problem, strategy, session, options or {}, output, verify=verify)
         on, choice = None, None
         if session is None and not options:
             choice = self._host_without_driver(problem, strategy)
@@ -179,7 +187,7 @@ class Algorithm:
         if on is None or self.strategies[choice.strategy].kind == "sequential":
             result = self._solve_on_host(on, problem, choice, started)
         else:
-            result = self._solve_on_device(on, problem, choice, given, started)
+            result = self.solve_on_device(on, problem, choice, given, started)
         if verify:
             self.check(problem, result)
         return result
@@ -192,8 +200,14 @@ class Algorithm:
         result.info = _host_info(choice, time.perf_counter() - started, details=plan.details)
         return result
 
-    def _solve_on_device(
-        self, on: Session, problem: Any, choice: Choice, given: Mapping[str, Any], started: float
+    def solve_on_device(
+        self,
+        on: Session,
+        problem: Any,
+        choice: Choice,
+        given: Mapping[str, Any],
+        started: float,
+        answer: Callable[[Any, Any], Any] | None = None,
     ) -> Any:
         chosen = self.strategies[choice.strategy]
         is_unread = choice.reads_unchecked and not given
@@ -204,7 +218,7 @@ class Algorithm:
             self._planned(on, problem, choice, given, is_unread=is_unread) as plan,
         ):
             plan.run()
-            result = self.answer(problem, plan)
+            result = (answer or self.answer)(problem, plan)
             told = {"details": plan.details, "balance": getattr(plan, "balance", None)}
         result.info = on.run_info(recorder, choice.strategy, chosen.kind, choice.seconds, **told)
         return result
@@ -216,7 +230,7 @@ class Algorithm:
             known = None if graph is None else on.kept.choices.setdefault(getattr(graph, "on_device", graph), {})
         elif not graph.is_checked:
             known, seen = on.kept.choices_of_matrices, graph.glimpse
-        key: Hashable = None if known is None else _key(self.name, strategy, problem.settings)
+        key: Hashable = None if known is None else key_of(self.name, strategy, problem.settings)
         if known is None or key is None:
             with on.driver:
                 return self.choose(on, problem, strategy)
@@ -248,7 +262,7 @@ class Algorithm:
             size = graph.n_vertices, graph.n_edges
         elif isinstance(graph, WrappedGraph):
             owner = None
-        key = None if owner is None else _key(chosen.plan, problem.settings, size, given or None)
+        key = None if owner is None else key_of(chosen.plan, problem.settings, size, given or None)
         plan = None if key is None else on.kept.take(owner, key)
         if plan is not None and plan.fits(on):
             plan.attach(problem)
@@ -275,24 +289,6 @@ def _host_info(choice: Choice, seconds: float, **told: Any) -> RunInfo:
     return RunInfo(
         choice.strategy, "sequential", "host", why, Seconds(seconds, 0.0, 0.0, 0.0), choice.seconds, {}, **told
     )
-
-
-def _key(*parts: Any) -> Hashable:
-    """Return a key that identifies a call by its *parts*, or ``None`` if a part, such as an array, cannot be hashed."""
-    try:
-        key = tuple(map(_frozen, parts))
-        hash(key)
-    except Exception:
-        # The user's values may raise any error when they are hashed, and a list may even contain itself.
-        return None
-    return key
-
-
-def _frozen(value: Any) -> Hashable:
-    """Return a hashable pair of *value* and its type, since settings 1 and 1.0 are equal but not both allowed."""
-    if isinstance(value, Mapping):
-        return tuple((name, _frozen(each)) for name, each in sorted(value.items()))
-    return type(value), tuple(map(_frozen, value)) if isinstance(value, list | tuple) else value
 
 
 @cache

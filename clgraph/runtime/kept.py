@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import weakref
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -69,3 +69,21 @@ class Kept:
 def _forget(kept: weakref.ref[Kept], graph: weakref.ref[Any]) -> None:
     if (found := kept()) is not None:
         found.forget(graph)
+
+
+def key_of(*parts: Any) -> Hashable:
+    """Return a key that identifies a call by its *parts*, or ``None`` if a part, such as an array, cannot be hashed."""
+    try:
+        key = tuple(map(_frozen, parts))
+        hash(key)
+    except Exception:
+        # The user's values may raise any error when they are hashed, and a list may even contain itself.
+        return None
+    return key
+
+
+def _frozen(value: Any) -> Hashable:
+    """Return a hashable pair of *value* and its type, since settings 1 and 1.0 are equal but not both allowed."""
+    if isinstance(value, Mapping):
+        return tuple((name, _frozen(each)) for name, each in sorted(value.items()))
+    return type(value), tuple(map(_frozen, value)) if isinstance(value, list | tuple) else value

@@ -98,6 +98,7 @@ def bfs(
     max_depth: int | None = None,
     session: SessionLike = None,
     verify: bool = False,
+    output: str = "host",
     **options: Unpack[Options],
 ) -> BFS:
     """Search *graph* breadth-first: find each vertex's distance from *source* in
@@ -117,6 +118,9 @@ def bfs(
         Where to run; a string names a device, ``None`` takes the best one.
     verify : bool
         Check the result against the definition, sequentially on the host.
+    output : {"host", "device"}
+        "device" leaves the arrays in device memory, as ``pyopencl.array.Array``. The result is then a
+        :class:`~clgraph.engine.device_result.DeviceResult` with the same attributes; its ``get()`` copies it.
     **options
         Options of the strategy. The first three strategies have ``atomic`` (lower distances by atomics) and ``balance``
         (count the edges of each work-group into ``info.balance``). ``node_splitting`` has ``mda``, the greatest number
@@ -149,7 +153,9 @@ def bfs(
     ([1, 0, 1, 2], [1, 2, 3])
     """
     problem = as_problem(graph, source=source, max_depth=max_depth)
-    result: BFS = ALGORITHM.solve(problem, strategy=strategy, session=session, verify=verify, options=options)
+    result: BFS = ALGORITHM.solve(
+        problem, strategy=strategy, session=session, verify=verify, options=options, output=output
+    )
     return result
 
 

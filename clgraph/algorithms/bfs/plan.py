@@ -12,6 +12,7 @@ from clgraph.algorithms.traversal.problem import MAX_DEPTH, SearchProblem
 from clgraph.algorithms.traversal.queues import queue_members
 from clgraph.engine.unchecked import UncheckedPlan
 from clgraph.runtime.driver.failure import check_status
+from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.session import Session
 
 _KERNEL = "search_matrix"
@@ -25,6 +26,11 @@ class LevelsPlan(SearchPlan):
         n = self.problem.graph.n_vertices
         distances, predecessors = self.read((self.distances, 0, n), (self.arrays["predecessors"], 0, n))
         return distances, predecessors
+
+    def on_device(self) -> tuple[DeviceArray, DeviceArray]:
+        self.check()
+        n = self.problem.graph.n_vertices
+        return self.distances.view(0, n), self.arrays["predecessors"].view(0, n)
 
 
 class MatrixSearch(UncheckedPlan):

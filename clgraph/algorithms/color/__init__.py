@@ -41,10 +41,11 @@ from numpy.typing import NDArray
 from clgraph.algorithms.color.class_balance import balance_classes
 from clgraph.algorithms.color.problem import ColoringProblem, as_problem
 from clgraph.algorithms.color.strategies import STRATEGIES, contenders
-from clgraph.arguments import Seed
+from clgraph.arguments import Seed, is_among
 from clgraph.data.graphs.graph import Graph
 from clgraph.engine.algorithm import Algorithm
 from clgraph.engine.result import VertexResult
+from clgraph.errors import InputError
 from clgraph.runtime.driver.timing import RunInfo
 from clgraph.runtime.session import SessionLike
 
@@ -102,6 +103,7 @@ def color(
     seed: Seed = 0,
     session: SessionLike = None,
     verify: bool = False,
+    output: str = "host",
     **options: Unpack[Options],
 ) -> Coloring:
     """Colour the vertices of *graph* with few colours such that neighbours differ.
@@ -145,6 +147,9 @@ def color(
         Where to run; a string names a device, ``None`` takes the best one.
     verify : bool
         Check the result against the definition, on the host.
+    output : {"host", "device"}
+        "device" leaves the arrays in device memory, as ``pyopencl.array.Array``. The result is then a
+        :class:`~clgraph.engine.device_result.DeviceResult` with the same attributes; its ``get()`` copies it.
     **options
         Options of the strategy. ``hash_repair`` has ``hash``, a name of
         :data:`clgraph.data.graphs.vertex_hashes.HASHES`, and ``bits``, the width of a colour, 1 … 16, or 1 … 10 at
@@ -194,7 +199,11 @@ def color(
         balanced=balanced,
         prefer=prefer,
     )
-    result: Coloring = ALGORITHM.solve(problem, strategy=strategy, session=session, verify=verify, options=options)
+    if problem.balanced and not is_among(output, ("host",)):
+        raise InputError("balanced = True: colour classes are balanced on the host, so output = 'host' is needed")
+    result: Coloring = ALGORITHM.solve(
+        problem, strategy=strategy, session=session, verify=verify, options=options, output=output
+    )
     return result
 
 

@@ -63,6 +63,17 @@ class ColoringPlan(Plan):
         n_colors = int(np.count_nonzero(marks[:-1]))
         return (n_colors, colors) if marks[:n_colors].all() and not marks[-1] else _numbered(colors)
 
+    def on_device(self) -> tuple[int, DeviceArray]:
+        mark, used, n = self._marking
+        used.fill(0)
+        mark()
+        (marks,) = self.read((used, 0, used.size))
+        n_colors, colors = int(np.count_nonzero(marks[:-1])), self.arrays["colors"].view(0, n)
+        if not marks[:n_colors].all() or marks[-1]:  # Numbers are missing, or there are more than marks.
+            n_colors, numbered = _numbered(colors.get())
+            colors.set(numbered)
+        return n_colors, colors
+
 
 def _numbered(colors: NDArray[np.int32]) -> tuple[int, NDArray[np.int32]]:
     """Renumber *colors* without gaps. Return the number of colours and the new colours."""

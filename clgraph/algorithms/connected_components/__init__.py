@@ -37,7 +37,7 @@ from clgraph.algorithms.connected_components import on_devices, on_processes
 from clgraph.algorithms.connected_components.plan import ComponentsPlan, MatrixComponents
 from clgraph.algorithms.connected_components.problem import ComponentsProblem, as_problem
 from clgraph.algorithms.connected_components.strategies import STRATEGIES, contenders
-from clgraph.arguments import checked_flag
+from clgraph.arguments import checked_flag, is_among, shown
 from clgraph.data.graphs.graph import Graph
 from clgraph.data.graphs.vertices import Vertices
 from clgraph.engine.algorithm import Algorithm
@@ -92,6 +92,7 @@ def connected_components(
     session: SessionLike = None,
     devices: object = None,
     verify: bool = False,
+    output: str = "host",
     **options: Unpack[Options],
 ) -> Components:
     """Find the connected components of *graph*, or its weak components if the graph is directed.
@@ -110,6 +111,9 @@ def connected_components(
         unless it is too large for that.
     verify : bool
         Check the result against the definition, sequentially on the host.
+    output : {"host", "device"}
+        "device" leaves the arrays in device memory, as ``pyopencl.array.Array``. The result is then a
+        :class:`~clgraph.engine.device_result.DeviceResult` with the same attributes; its ``get()`` copies it.
     **options
         Options of the strategy: ``hook_rounds`` (``hook_compress``: 0 … 2; ``rem`` and ``degree_classes``: 0 or 1),
         the rounds of hooking without atomics; ``strides`` and ``hook_steps`` (``afforest``): round k hooks every
@@ -143,13 +147,17 @@ def connected_components(
     """
     if devices is not None or isinstance(graph, SplitGraph | ProcessGraph):
         checked_flag("verify", verify)
+        if not is_among(output, ("host",)):
+            raise InputError(f"output = {shown(output)}: answers of several devices are collected on the host")
         ALGORITHM.check_options(options)
         parts = as_parts(graph, devices, session, given := dict(options))
         if not isinstance(parts, Session):
             return _on_devices(parts, strategy, given, verify)
         session = parts
     problem = as_problem(graph)
-    result: Components = ALGORITHM.solve(problem, strategy=strategy, session=session, verify=verify, options=options)
+    result: Components = ALGORITHM.solve(
+        problem, strategy=strategy, session=session, verify=verify, options=options, output=output
+    )
     return result
 
 

@@ -64,6 +64,18 @@ class ComponentsPlan(Plan):
         scan.check(status)
         return int(numbers[n]), numbers[:n]
 
+    def on_device(self) -> tuple[int, DeviceArray]:
+        n = self.setting.values["n"]
+        if not n:
+            return 0, self.session.empty(0, np.int32)
+        mark, scan, look_up, labels, _ = self._numbering
+        mark()
+        scan.run()
+        look_up()
+        count, *status = self.session.read((labels, n, n + 1), *scan.statuses())
+        scan.check(status)
+        return int(count[0]), labels.view(0, n)
+
     def part(self, start: int, stop: int, read: Callable[[DeviceArray, int, int], object]) -> int:
         """Number the components of vertices *start* … *stop* − 1. Return the number of components of the whole graph.
 

@@ -116,6 +116,7 @@ def sssp(
     dtype: DTypeLike | None = None,
     session: SessionLike = None,
     verify: bool = False,
+    output: str = "host",
     **options: Unpack[Options],
 ) -> ShortestPaths:
     """Find the length of a shortest path from *source* to each vertex of *graph*, as a sum of edge weights.
@@ -144,6 +145,9 @@ def sssp(
         Where to run; a string names a device, ``None`` takes the best one.
     verify : bool
         Check the result against the definition, sequentially on the host.
+    output : {"host", "device"}
+        "device" leaves the arrays in device memory, as ``pyopencl.array.Array``. The result is then a
+        :class:`~clgraph.engine.device_result.DeviceResult` with the same attributes; its ``get()`` copies it.
     **options
         Options of the strategy. The first three strategies have ``atomic`` (lower distances by atomics) and ``balance``
         (count the edges of each work-group into ``info.balance``). ``node_splitting`` has ``mda``, the greatest number
@@ -181,7 +185,9 @@ def sssp(
     ([0, 2, 5], [0, 1, 2])
     """
     problem = as_problem(graph, source=source, limit=limit, predecessors=predecessors, weight=weight, dtype=dtype)
-    result: ShortestPaths = ALGORITHM.solve(problem, strategy=strategy, session=session, verify=verify, options=options)
+    result: ShortestPaths = ALGORITHM.solve(
+        problem, strategy=strategy, session=session, verify=verify, options=options, output=output
+    )
     return result
 
 

@@ -13,6 +13,7 @@ from clgraph.algorithms.traversal.problem import GREATEST, SearchProblem
 from clgraph.engine.problem import vertex_ids
 from clgraph.errors import DistanceOverflowError, UnsupportedStrategyError
 from clgraph.model.recipe import Recipe
+from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.session import Session
 
 
@@ -94,3 +95,9 @@ class PathsPlan(SearchPlan):
         found = [self._answer, self.arrays["predecessors"]] if self.problem.predecessors else [self._answer]
         distances, *predecessors = self.read(*((array, 0, self._answer.size) for array in found))
         return distances, predecessors[0] if predecessors else None
+
+    def on_device(self) -> tuple[DeviceArray, DeviceArray | None]:
+        self._list()
+        self.check()
+        n = self._answer.size
+        return self._answer, self.arrays["predecessors"].view(0, n) if self.problem.predecessors else None
