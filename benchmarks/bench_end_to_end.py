@@ -24,12 +24,13 @@ parts of the quickest call: ``check_seconds``, ``convert_seconds`` (of networkx 
 ``upload_seconds``, ``kernel_seconds``, ``read_seconds``, ``compile_seconds`` and ``python_seconds``, the rest, which
 includes a strategy that runs on the host. The kernels that check and measure the input count as check and statistics.
 ``span_seconds`` are from the start of the first kernel to the end of the last one.
-``scipy_seconds`` and ``networkx_seconds`` are the times of these libraries. Beside a later call scipy gets a matrix
-that it has had, beside others a new copy, as we do: caches that are warm from the last call save up to a third.
-``bus_seconds`` is the time that a GPU's bus needs for the input and the answer at the rate of pinned memory, measured
-in the same run. ``peak_bytes`` is the memory that a call in a process of its own takes on top of the memory in use
-before; it includes arrays on a CPU device. The parts of a new process are ``import_seconds``, ``session_seconds`` and
-``first_call_seconds``.
+``scipy_seconds`` and ``networkx_seconds`` are the times of these libraries. scipy's breadth-first search returns an
+order, so its time includes the distances, which numpy computes from the order by ``clgraph.reference.bfs.depths``.
+Beside a later call scipy gets a matrix that it has had, beside others a new copy, as we do: caches that are warm from
+the last call save up to a third. ``bus_seconds`` is the time that a GPU's bus needs for the input and the answer at the
+rate of pinned memory, measured in the same run. ``peak_bytes`` is the memory that a call in a process of its own takes
+on top of the memory in use before; it includes arrays on a CPU device. The parts of a new process are
+``import_seconds``, ``session_seconds`` and ``first_call_seconds``.
 
 With ``--small``, graphs of 10 vertices on, each about three times as large as the one before, go in as scipy CSR arrays
 that no call has seen, neither ours nor scipy's. A call may take 1.25 times scipy's time and 0.2 ms more; the script

@@ -84,8 +84,9 @@ ALGORITHMS = {
             lambda matrix, source: csgraph.connected_components(matrix, directed=False), "connected_components",
         ),
         Calls(
-            "bfs", "distances", lambda found, expected: np.array_equal(found.distances, depths(*expected)),
-            csgraph.breadth_first_order, "single_source_shortest_path_length", has_source=True,
+            "bfs", "distances", lambda found, expected: np.array_equal(found.distances, expected),
+            lambda matrix, source: depths(*csgraph.breadth_first_order(matrix, source)),
+            "single_source_shortest_path_length", has_source=True,
         ),
         Calls(
             "sssp", "distances", _lengths_agree, lambda matrix, source: csgraph.dijkstra(matrix, indices=source),
