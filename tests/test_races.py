@@ -230,6 +230,10 @@ BUGS: dict[Place, dict[str, tuple[str, str]]] = {
             "if (found == NOBODY) store_relaxed(keys + slot, key);",
         )
     },
+    Place("common/row_table.h", "community_groups", (*lanes.WIDE, "-DGROUP_TEAM=1"), lane="threads"): {
+        # A sub-group adds up sums that others have not written.
+        "sums-read-early": ("scratch[sg_in_group()] = sum;\n  team_sync();", "scratch[sg_in_group()] = sum;")
+    },
     Place("communities/move.cl", "community_moves", ONE): {
         # Two vertices that join a community at once lose an addition.
         "sum-that-is-lost": (
@@ -248,8 +252,8 @@ BUGS: dict[Place, dict[str, tuple[str, str]]] = {
     Place("communities/refine.cl", "community_groups", ONE): {
         # It may join another group in the same round.
         "group-that-its-vertex-leaves": (
-            " || (group_sizes[c] == 1 && joins(seed, round, (uint)c))) continue;",
-            ") continue;",
+            " || (group_sizes[c] == 1 && joins(seed, round, (uint)c))) return;",
+            ") return;",
         )
     },
     Place("partition/moving.h", "refinement", ONE): {

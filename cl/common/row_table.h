@@ -1,4 +1,4 @@
-/* A hash table in global memory that adds up weights by key.  A team fills it: one lane, or a sub-group.
+/* A hash table in global memory that adds up weights by key.  A team fills it: one lane, a sub-group, or a work-group.
  *
  * An empty slot has the key NOBODY.  insert() searches from the slot of the key's hash on, and adds the weight to the slot
  * of the key.  The table must have a slot for each different key.
@@ -15,14 +15,34 @@
 #ifndef TABLE_WEIGHT_T
 #define TABLE_WEIGHT_T int
 #endif
-#ifndef TEAM                     /* lanes that share a row: 1 or SUB_GROUP_SIZE */
+#ifndef GROUP_TEAM               /* 1: the lanes of a work-group share a row; a kernel then begins with TEAM_SCRATCH */
+#define GROUP_TEAM 0
+#endif
+#if GROUP_TEAM
+#define TEAM WG_SIZE
+#elif !defined TEAM              /* lanes that share a row: 1 or SUB_GROUP_SIZE */
 #define TEAM SUB_GROUP_SIZE
 #endif
-#if TEAM == 1
+#if GROUP_TEAM
+#define TEAM_SCRATCH LOCAL_ARRAY long scratch_[SUB_GROUPS_PER_GROUP];
+#define team_sync() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+#define team_sum(x) group_sum_(sg_sum(x), scratch_)
+#define TEAM_LANE ((uint)get_local_id(0))
+/* Callers meet again before they write the next sums, at team_sync(). */
+INLINE long group_sum_(long sum, __local long *scratch) {
+  if (sg_lane() == 0) scratch[sg_in_group()] = sum;
+  team_sync();
+  sum = 0l;
+  for (uint s = 0; s < SUB_GROUPS_PER_GROUP; s++) sum += scratch[s];
+  return sum;
+}
+#elif TEAM == 1
+#define TEAM_SCRATCH
 #define team_sync()
 #define team_sum(x) (x)
 #define TEAM_LANE 0u
 #else
+#define TEAM_SCRATCH
 #define team_sync() sg_sync()
 #define team_sum(x) sg_sum(x)
 #define TEAM_LANE sg_lane()

@@ -4,7 +4,7 @@
  *   renumber        a lane a vertex: writes the number of its label among the used labels
  *   count_members   a lane a vertex: counts itself and its entries for its group
  *   place_members   a lane a vertex: writes itself into the list of its group
- *   insert_members  a sub-group a group: adds up the entries of its members by the group of the neighbour, in a table
+ *   insert_members  a team a group: adds up the entries of its members by the group of the neighbour, in a table
  *   write_rows      a sub-group a group: writes its row from its table
  *   carry_strengths a lane a label: writes the strengths of its group
  *   carry_labels    a lane a vertex: writes the community of its group
@@ -49,10 +49,22 @@ KERNEL place_members(uint n, __global const int *groups, __global const int *mem
   }
 }
 
-KERNEL insert_members(LEVEL_PARAMETERS, uint n_groups, __global const int *groups, __global const int *member_begins,
-                      __global const int *members, __global const int *slot_begins, volatile __global int *keys,
-                      volatile __global long *weights, __global int *counts) {
-  FOR_EACH_OF_TEAM(g, n_groups) {
+#if GROUP_TEAM                   /* Each sub-group of a team takes members of its own, ... */
+#define FIRST_MEMBER sg_in_group()
+#define MEMBERS_AT_ONCE SUB_GROUPS_PER_GROUP
+#define ROW_LANE sg_lane()
+#define ROW_LANES SUB_GROUP_SIZE
+#else                            /* ... else the team takes one member after the other. */
+#define FIRST_MEMBER 0u
+#define MEMBERS_AT_ONCE 1
+#define ROW_LANE TEAM_LANE
+#define ROW_LANES TEAM
+#endif
+KERNEL insert_members(LEVEL_PARAMETERS, LONG_ROWS_PARAMETERS, uint n_groups, __global const int *groups,
+                      __global const int *member_begins, __global const int *members, __global const int *slot_begins,
+                      volatile __global int *keys, volatile __global long *weights, __global int *counts) {
+  TEAM_SCRATCH
+  FOR_EACH_OF_TEAM(g, n_groups, slot_begins) {
     const int begin = slot_begins[g];
     const uint room = (uint)(slot_begins[g + 1u] - begin);
     for (uint k = TEAM_LANE; k < room; k += TEAM) {
@@ -61,22 +73,22 @@ KERNEL insert_members(LEVEL_PARAMETERS, uint n_groups, __global const int *group
     }
     team_sync();
     int count = 0;
-    for (int at = member_begins[g]; at < member_begins[g + 1u]; at++) {
+    for (int at = member_begins[g] + (int)FIRST_MEMBER; at < member_begins[g + 1u]; at += MEMBERS_AT_ONCE) {
       const int v = members[at];
-      for (int e = row_offsets[v] + (int)TEAM_LANE; e < row_offsets[v + 1]; e += TEAM) {
+      for (int e = row_offsets[v] + (int)ROW_LANE; e < row_offsets[v + 1]; e += ROW_LANES) {
         const int key = groups[column_indices[e]];
         if (key != (int)g)
           count += insert(keys + begin, weights + begin, room, key, weight_of(is_unit, entry_weights, e));
       }
     }
-    count = team_sum(count);
+    count = (int)team_sum(count);
     if (TEAM_LANE == 0) counts[g] = count;
   }
 }
 
 KERNEL write_rows(uint n_groups, __global const int *slot_begins, __global const int *keys, __global const long *weights,
                   __global const int *next_offsets, __global int *next_columns, __global long *next_weights) {
-  FOR_EACH_OF_TEAM(g, n_groups) {
+  FOR_EACH_OF_SUB_GROUP(g, n_groups) {
     const int begin = slot_begins[g], end = slot_begins[g + 1u];
     int to = next_offsets[g];
     for (int k = begin; k < end; k += SUB_GROUP_SIZE) {
@@ -115,7 +127,7 @@ KERNEL project(uint n, __global const int *groups, __global const int *next_labe
 }
 
 KERNEL link_inside(LEVEL_PARAMETERS, __global const int *labels, volatile __global int *parent) {
-  FOR_EACH_OF_TEAM(v, n) {
+  FOR_EACH_OF_SUB_GROUP(v, n) {
     for (int e = row_offsets[v] + (int)sg_lane(); e < row_offsets[v + 1u]; e += SUB_GROUP_SIZE) {
       const int u = column_indices[e];
       if (u < (int)v && labels[u] == labels[v]) link(parent, (int)v, u);

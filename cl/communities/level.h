@@ -12,8 +12,8 @@
  */
 #ifndef CLGRAPH_COMMUNITIES_LEVEL_H
 #define CLGRAPH_COMMUNITIES_LEVEL_H
-#include "common/atomics.h"
-#include "common/shares.h"
+#define TABLE_WEIGHT_T long
+#include "common/row_table.h"
 
 #ifndef DIRECTED                 /* 1: a vertex has two strengths, one for each direction */
 #define DIRECTED 0
@@ -43,16 +43,27 @@
   uint n, int is_unit, __global const int *row_offsets, __global const int *column_indices, __global const long *entry_weights
 
 /* Loop over vertices; the lanes of a sub-group share one. */
-#define FOR_EACH_OF_TEAM(v, n)                                                                        \
-  for (uint from_ = team_number() * BLOCK; from_ < (n); from_ += team_count() * BLOCK)                \
+#define FOR_EACH_OF_SUB_GROUP(v, n)                                                                   \
+  for (uint from_ = sub_group_number() * BLOCK; from_ < (n); from_ += sub_group_count() * BLOCK)      \
     for (uint v = from_; v < min((uint)(n), from_ + BLOCK); v++)
+/* Loop over rows of at most long_row entries; the lanes of a team share one.  A work-group as a team loops over the longer
+ * rows, which list_long_rows has listed. */
+#define LONG_ROWS_PARAMETERS uint long_row, __global const int *long_rows, __global const uint *n_long_rows
+#if GROUP_TEAM
+#define FOR_EACH_OF_TEAM(v, n, offsets)                                                               \
+  for (uint i_ = get_group_id(0), long_end_ = *n_long_rows; i_ < long_end_; i_ += get_num_groups(0))  \
+    for (uint v = (uint)long_rows[i_], once_ = 1u; once_; once_ = 0u)
+#else
+#define FOR_EACH_OF_TEAM(v, n, offsets)                                                               \
+  FOR_EACH_OF_SUB_GROUP(v, n) if ((uint)(offsets[v + 1u] - offsets[v]) <= long_row)
+#endif
 /* Loop over vertices, one a lane; all lanes of a sub-group make the same number of turns, so v may be too large. */
 #define FOR_EACH_OF_LANE(v, n)                                                                        \
   const share_t share_ = share_of(n);                                                                 \
   for (uint i_ = share_.first, v = i_ + sg_lane(); i_ < share_.end; i_ += share_.step, v = i_ + sg_lane())
 
-INLINE uint team_number(void) { return get_group_id(0) * SUB_GROUPS_PER_GROUP + sg_in_group(); }
-INLINE uint team_count(void) { return get_num_groups(0) * SUB_GROUPS_PER_GROUP; }
+INLINE uint sub_group_number(void) { return get_group_id(0) * SUB_GROUPS_PER_GROUP + sg_in_group(); }
+INLINE uint sub_group_count(void) { return get_num_groups(0) * SUB_GROUPS_PER_GROUP; }
 INLINE uint round_hash(uint seed, uint round, uint v) { return mixed(mixed(seed + 0x9e3779b9u * round) ^ v); }
 INLINE long weight_of(int is_unit, __global const long *entry_weights, int e) { return is_unit ? 1l : entry_weights[e]; }
 
@@ -90,13 +101,20 @@ INLINE wide_t gain_of(ulong factor, long w, ulong out, ulong in, long out_sum, l
 
 /* A community with its gain.  Of equal gains the greater hash wins, and then the lower number. */
 typedef struct { wide_t gain; uint hash; int community; } choice_t;
+#if GROUP_TEAM
+#define CHOICE_SCRATCH LOCAL_ARRAY choice_t choices_[SUB_GROUPS_PER_GROUP];
+#define best_of_team(own) best_of_group(best_of_sub_group(own), choices_)
+#else
+#define CHOICE_SCRATCH
+#define best_of_team(own) best_of_sub_group(own)
+#endif
 INLINE int is_better(choice_t a, choice_t b) {
   if (b.community < 0) return a.community >= 0;
   if (a.community < 0) return 0;
   if (!is_equal(a.gain, b.gain)) return is_greater(a.gain, b.gain);
   return a.hash != b.hash ? a.hash > b.hash : a.community < b.community;
 }
-INLINE choice_t best_of_team(choice_t own) {
+INLINE choice_t best_of_sub_group(choice_t own) {
   for (uint d = SUB_GROUP_SIZE / 2u; d; d >>= 1) {
     choice_t other;
     other.gain.hi = sg_xor(own.gain.hi, d);
@@ -107,4 +125,14 @@ INLINE choice_t best_of_team(choice_t own) {
   }
   return own;
 }
+#if GROUP_TEAM
+/* Callers meet again before they write the next choices, at team_sync(). */
+INLINE choice_t best_of_group(choice_t own, __local choice_t *choices) {
+  if (sg_lane() == 0) choices[sg_in_group()] = own;
+  team_sync();
+  for (uint s = 0; s < SUB_GROUPS_PER_GROUP; s++)
+    if (is_better(choices[s], own)) own = choices[s];
+  return own;
+}
+#endif
 #endif

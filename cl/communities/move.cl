@@ -3,8 +3,9 @@
  *   clear_level        a lane a vertex: empties its community, and makes the vertex active
  *   fill_level         a lane a vertex: adds its strengths to its community
  *   measure_rows       a sub-group a vertex: adds its weight inside communities to the state
- *   decide             A sub-group a vertex.  A hash of vertex and round says whether the vertex takes part.  It looks at
- *                      the communities of its neighbours, and writes the best one if that is better than its own.
+ *   list_long_rows     a lane a vertex: lists it if its row is long
+ *   decide             A team a vertex.  A hash of vertex and round says whether the vertex takes part.  It looks at the
+ *                      communities of its neighbours, and writes the best one if that is better than its own.
  *   apply_moves        a lane a vertex: moves it, and changes the sums of both communities
  *   measure_moves      a sub-group a moved vertex: adds the change of the weight inside communities to the state, and makes
  *                      neighbours in other communities active
@@ -53,7 +54,7 @@ KERNEL fill_level(uint n, __global const int *labels, __global const long *out_s
 
 KERNEL measure_rows(LEVEL_PARAMETERS, uint round, __global const int *labels, volatile __global long *state) {
   long inside = 0l;
-  FOR_EACH_OF_TEAM(v, n) {
+  FOR_EACH_OF_SUB_GROUP(v, n) {
     const int own = labels[v];
     for (int e = row_offsets[v] + (int)sg_lane(); e < row_offsets[v + 1u]; e += SUB_GROUP_SIZE) {
       const int u = column_indices[e];
@@ -62,6 +63,15 @@ KERNEL measure_rows(LEVEL_PARAMETERS, uint round, __global const int *labels, vo
   }
   inside = sg_sum(inside);
   if (sg_lane() == 0 && inside) fetch_add(state + round * ROUND_WORDS + ROUND_WEIGHT, inside);
+}
+
+/* List the rows of more than long_row entries. */
+KERNEL list_long_rows(uint n, uint long_row, __global const int *row_offsets, __global int *long_rows,
+                      volatile __global uint *n_long_rows) {
+  FOR_EACH_OF_LANE(v, n) {
+    if (v < n && (uint)(row_offsets[v + 1u] - row_offsets[v]) > long_row)
+      long_rows[fetch_add(n_long_rows, 1u)] = (int)v;
+  }
 }
 
 INLINE table_t table_of_row(LEVEL_PARAMETERS, uint v, uint row_room, __global const int *labels,
@@ -75,40 +85,59 @@ INLINE table_t table_of_row(LEVEL_PARAMETERS, uint v, uint row_room, __global co
   return table;
 }
 
-KERNEL decide(LEVEL_PARAMETERS, uint row_room, uint round, uint seed, uint rarity, ulong factor, ulong resolution,
-              __global const long *out_strengths, __global const long *in_strengths, __global const long *out_sums,
-              __global const long *in_sums, __global const int *sizes, __global const int *labels, __global int *active,
-              __global int *targets, volatile __global int *keys, volatile __global long *weights) {
-  FOR_EACH_OF_TEAM(v, n) {
+#define SUMS_READ __global const long *out_sums, __global const long *in_sums, __global const int *sizes
+/* The community of a vertex, and its strengths times the resolution. */
+typedef struct { int own, is_alone; ulong out_loss, in_loss; } mover_t;
+
+/* Replace *best if the community of a part gives a greater gain.  Returns the weight to the vertex's own community. */
+INLINE long weigh(mover_t m, part_t part, uint seed, uint round, ulong factor, SUMS_READ, choice_t *best) {
+  const int c = part.group;
+  if (c == m.own) return part.weight;
+  if (c == NOBODY || (m.is_alone && c > m.own && sizes[c] == 1)) return 0l;
+  const choice_t other = {gain_of(factor, part.weight, m.out_loss, m.in_loss, out_sums[c], in_sums[c]),
+                          round_hash(seed, round, ~(uint)c), c};
+  if (is_better(other, *best)) *best = other;
+  return 0l;
+}
+
+KERNEL decide(LEVEL_PARAMETERS, LONG_ROWS_PARAMETERS, uint row_room, uint round, uint seed, uint rarity, ulong factor,
+              ulong resolution, __global const long *out_strengths, __global const long *in_strengths, SUMS_READ,
+              __global const int *labels, __global int *active, __global int *targets, volatile __global int *keys,
+              volatile __global long *weights) {
+  TEAM_SCRATCH
+  CHOICE_SCRATCH
+  FOR_EACH_OF_TEAM(v, n, row_offsets) {
     const int takes_part = active[v] && (round_hash(seed, round, v) & rarity) == 0u;
-    const int own = labels[v], is_alone = sizes[own] == 1;
     team_sync();                 /* lanes have read the active word that lane 0 clears */
     if (TEAM_LANE == 0) {
       targets[v] = NOBODY;
       if (takes_part) active[v] = 0;
     }
     if (!takes_part) continue;
-    const table_t table = table_of_row(n, is_unit, row_offsets, column_indices, entry_weights, v, row_room, labels, keys,
-                                       weights);
     const long out = out_strengths[v], in = in_strengths[v];
-    const ulong out_loss = resolution * (ulong)out, in_loss = resolution * (ulong)in;
+    const int own = labels[v];
+    const mover_t mover = {own, sizes[own] == 1, resolution * (ulong)out, resolution * (ulong)in};
     choice_t best = {{0l, 0ul}, 0u, NOBODY};
     long to_own = 0l;
-    for (uint k = TEAM_LANE; k < table.room; k += TEAM) {
-      const int c = load_relaxed(table.keys + k);
-      if (c == NOBODY) continue;
-      const long w = load_relaxed(table.weights + k);
-      if (c == own) {
-        to_own = w;
-        continue;
+    const uint begin = (uint)row_offsets[v], degree = (uint)row_offsets[v + 1u] - begin;
+    if (IN_REGISTERS && degree <= SUB_GROUP_SIZE) {
+      const int e = (int)(begin + min(sg_lane(), max(degree, 1u) - 1u)), u = degree ? column_indices[e] : (int)v;
+      const int has_entry = sg_lane() < degree && u != (int)v;
+      const part_t part = part_of_lane(has_entry ? labels[u] : NOBODY, has_entry ? weight_of(is_unit, entry_weights, e) : 0l,
+                                       degree);
+      to_own = weigh(mover, part, seed, round, factor, out_sums, in_sums, sizes, &best);
+    } else {
+      const table_t table = table_of_row(n, is_unit, row_offsets, column_indices, entry_weights, v, row_room, labels, keys,
+                                         weights);
+      for (uint k = TEAM_LANE; k < table.room; k += TEAM) {
+        const part_t part = {load_relaxed(table.keys + k), load_relaxed(table.weights + k)};
+        to_own += weigh(mover, part, seed, round, factor, out_sums, in_sums, sizes, &best);
       }
-      if (is_alone && c > own && sizes[c] == 1) continue;
-      choice_t other = {gain_of(factor, w, out_loss, in_loss, out_sums[c], in_sums[c]), round_hash(seed, round, ~(uint)c), c};
-      if (is_better(other, best)) best = other;
     }
     best = best_of_team(best);
     to_own = team_sum(to_own);
-    const wide_t stay = gain_of(factor, to_own, out_loss, in_loss, out_sums[own] - out, in_sums[own] - in);
+    const wide_t stay =
+        gain_of(factor, to_own, mover.out_loss, mover.in_loss, out_sums[own] - out, in_sums[own] - in);
     if (TEAM_LANE == 0 && best.community >= 0 && is_greater(best.gain, stay)) targets[v] = best.community;
     team_sync();
   }
@@ -133,7 +162,7 @@ KERNEL apply_moves(uint n, uint round, __global const int *targets, __global con
 KERNEL measure_moves(LEVEL_PARAMETERS, uint round, __global const int *labels, __global const int *previous,
                      __global const int *targets, volatile __global int *active, volatile __global long *state) {
   long change = 0l;
-  FOR_EACH_OF_TEAM(v, n) {
+  FOR_EACH_OF_SUB_GROUP(v, n) {
     if (targets[v] == NOBODY) continue;
     const int own = labels[v], before = previous[v];
     for (int e = row_offsets[v] + (int)sg_lane(); e < row_offsets[v + 1u]; e += SUB_GROUP_SIZE) {

@@ -1,7 +1,7 @@
 /* Refinement: divides each community of a level into connected groups, which become the vertices of the next level.
  *
  *   start_refinement  a lane a vertex: makes it a group
- *   choose_group      A sub-group a vertex that is alone.  A coin of vertex and round says whether it may join a group.  It
+ *   choose_group      A team a vertex that is alone.  A coin of vertex and round says whether it may join a group.  It
  *                     looks at the groups of its neighbours in its own community, and writes the one where it gains most,
  *                     if it gains at all.
  *   join_groups       a lane a vertex: joins it to its choice
@@ -31,24 +31,41 @@ KERNEL start_refinement(uint n, __global const long *out_strengths, __global con
 
 INLINE int joins(uint seed, uint round, uint v) { return (int)(round_hash(seed, round, v) & 1u); }
 
-KERNEL choose_group(LEVEL_PARAMETERS, uint row_room, uint round, uint seed, ulong factor, ulong resolution,
-                    __global const long *out_strengths, __global const long *in_strengths, __global const long *out_sums,
-                    __global const long *in_sums, __global const int *labels, __global const int *groups,
-                    __global const long *out_group_sums, __global const long *in_group_sums,
+/* Replace *best if the group of a part may be joined, and gives a greater gain above 0. */
+INLINE void weigh_group(part_t part, ulong out_loss, ulong in_loss, uint seed, uint round, ulong factor,
+                        __global const long *out_group_sums, __global const long *in_group_sums,
+                        __global const int *group_sizes, choice_t *best) {
+  const int c = part.group;
+  if (c == NOBODY || (group_sizes[c] == 1 && joins(seed, round, (uint)c))) return;
+  const choice_t other = {gain_of(factor, part.weight, out_loss, in_loss, out_group_sums[c], in_group_sums[c]),
+                          round_hash(seed, round, ~(uint)c), c};
+  if (other.gain.hi >= 0l && (other.gain.hi || other.gain.lo) && is_better(other, *best)) *best = other;
+}
+
+KERNEL choose_group(LEVEL_PARAMETERS, LONG_ROWS_PARAMETERS, uint row_room, uint round, uint seed, ulong factor,
+                    ulong resolution, __global const long *out_strengths, __global const long *in_strengths,
+                    __global const long *out_sums, __global const long *in_sums, __global const int *labels,
+                    __global const int *groups, __global const long *out_group_sums, __global const long *in_group_sums,
                     __global const int *group_sizes, __global int *targets, volatile __global int *keys,
                     volatile __global long *weights) {
-  FOR_EACH_OF_TEAM(v, n) {
+  TEAM_SCRATCH
+  CHOICE_SCRATCH
+  FOR_EACH_OF_TEAM(v, n, row_offsets) {
     if (TEAM_LANE == 0) targets[v] = NOBODY;
     if (groups[v] != (int)v || group_sizes[v] != 1 || !joins(seed, round, v)) continue;
-    const table_t table = empty_table(row_offsets, v, row_room, keys, weights);
-    const int community = labels[v];
+    const uint begin = (uint)row_offsets[v], degree = (uint)row_offsets[v + 1u] - begin;
+    const int community = labels[v], is_short = IN_REGISTERS && degree <= SUB_GROUP_SIZE;
+    table_t table = {keys, weights, 0u};
+    part_t part = {NOBODY, 0l};
     long inside = 0l;
-    for (int e = row_offsets[v] + (int)TEAM_LANE; e < row_offsets[v + 1u]; e += TEAM) {
-      const int u = column_indices[e];
+    if (!is_short) table = empty_table(row_offsets, v, row_room, keys, weights);
+    for (uint k = TEAM_LANE; k < degree; k += TEAM) {
+      const int e = (int)(begin + k), u = column_indices[e];
       if (u == (int)v || labels[u] != community) continue;
-      const long w = weight_of(is_unit, entry_weights, e);
-      inside += w;
-      insert(table.keys, table.weights, table.room, groups[u], w);
+      part.weight = weight_of(is_unit, entry_weights, e);
+      part.group = groups[u];
+      inside += part.weight;
+      if (!is_short) insert(table.keys, table.weights, table.room, part.group, part.weight);
     }
     team_sync();
     inside = team_sum(inside);
@@ -56,13 +73,13 @@ KERNEL choose_group(LEVEL_PARAMETERS, uint row_room, uint round, uint seed, ulon
     const ulong out_loss = resolution * (ulong)out, in_loss = resolution * (ulong)in;
     const wide_t connected = gain_of(factor, inside, out_loss, in_loss, out_sums[community] - out, in_sums[community] - in);
     choice_t best = {{0l, 0ul}, 0u, NOBODY};
-    for (uint k = TEAM_LANE; k < table.room && connected.hi >= 0l; k += TEAM) {
-      const int c = load_relaxed(table.keys + k);
-      if (c == NOBODY || (group_sizes[c] == 1 && joins(seed, round, (uint)c))) continue;
-      const long w = load_relaxed(table.weights + k);
-      choice_t other = {gain_of(factor, w, out_loss, in_loss, out_group_sums[c], in_group_sums[c]),
-                        round_hash(seed, round, ~(uint)c), c};
-      if (other.gain.hi >= 0l && (other.gain.hi || other.gain.lo) && is_better(other, best)) best = other;
+    if (is_short) part = part_of_lane(part.group, part.weight, degree);
+    for (uint k = is_short ? 0u : TEAM_LANE; k < (is_short ? 1u : table.room) && connected.hi >= 0l; k += TEAM) {
+      if (!is_short) {
+        part.group = load_relaxed(table.keys + k);
+        part.weight = load_relaxed(table.weights + k);
+      }
+      weigh_group(part, out_loss, in_loss, seed, round, factor, out_group_sums, in_group_sums, group_sizes, &best);
     }
     best = best_of_team(best);
     if (TEAM_LANE == 0) targets[v] = best.community;

@@ -7,10 +7,14 @@
 #include "communities/refine.cl"
 #include "communities/contract.cl"
 
+/* Work-groups that share rows meet at barriers. */
+static const Grouping OF_ROWS = GROUP_TEAM ? WITH_BARRIERS : INDEPENDENT;
+
 struct Searched {
   int n;
   uint room;
-  Array<int> rows, columns, labels, active, targets, previous, sizes, keys;
+  Array<int> rows, columns, labels, active, targets, previous, sizes, keys, long_rows;
+  Array<uint> n_long_rows;       /* If work-groups are teams, all rows count as long. */
   Array<long> entries, strengths, sums, weights, state;
 
   explicit Searched(Random &random) : n(12 + (int)random.below(20)), state(2 * ROUND_WORDS) {
@@ -30,7 +34,9 @@ struct Searched {
       rows.push_back((int)columns.size());
       labels.push_back((int)random.below(n / 3));
     }
-    for (auto *words : {&active, &targets, &previous, &sizes}) words->resize(n);
+    for (auto *words : {&active, &targets, &previous, &sizes, &long_rows}) words->resize(n);
+    std::iota(long_rows.begin(), long_rows.end(), 0);
+    n_long_rows.push_back((uint)n);
     sums.resize(n);
     room = 2 * (uint)n;
     keys.resize(room * n);        /* On CPUs each work-item has a table. */
@@ -72,9 +78,10 @@ static bool community_moves_right(Random &random, ulong seed) {
   launch(on.n, [&] { measure_rows(on.n, 0, on.rows, on.columns, on.entries, 0, on.labels, on.state); });
   if (on.state[ROUND_WEIGHT] != on.inside(before)) return false;
   launch(on.n, [&] {
-    decide(on.n, 0, on.rows, on.columns, on.entries, on.room, 1, (uint)seed, 1, factor, 1ul << 20, on.strengths, on.strengths, on.sums,
-           on.sums, on.sizes, on.labels, on.active, on.targets, on.keys, on.weights);
-  });
+    decide(on.n, 0, on.rows, on.columns, on.entries, ~0u, on.long_rows, on.n_long_rows, on.room, 1, (uint)seed, 1, factor,
+           1ul << 20, on.strengths, on.strengths, on.sums, on.sums, on.sizes, on.labels, on.active, on.targets, on.keys,
+           on.weights);
+  }, OF_ROWS);
   for (int v = 0; v < on.n; v++) {
     const bool takes_part = (round_hash((uint)seed, 1, v) & 1) == 0;
     if (takes_part == (on.active[v] != 0) || (!takes_part && on.targets[v] != NOBODY)) return false;
@@ -94,7 +101,8 @@ static bool community_moves_right(Random &random, ulong seed) {
   Array<int> sizes(on.n);
   for (int v = 0; v < on.n; v++) sizes[on.labels[v]]++;
   const long n_moved = std::count_if(on.targets.begin(), on.targets.end(), [](int target) { return target != NOBODY; });
-  return on.sizes == sizes && words[ROUND_MOVED] == n_moved && on.sums == on.sums_of(on.labels) && words[ROUND_WEIGHT] == on.inside(on.labels) - on.inside(before)
+  return on.sizes == sizes && words[ROUND_MOVED] == n_moved && on.sums == on.sums_of(on.labels)
+         && words[ROUND_WEIGHT] == on.inside(on.labels) - on.inside(before)
          && (words[ROUND_HIGH] << 40) + (words[ROUND_MIDDLE] << 20) + words[ROUND_LOW] == products
          && words[ROUND_ACTIVE] == n_active;
 }
@@ -106,10 +114,10 @@ static bool community_groups_right(Random &random, ulong seed) {
   launch(on.n, [&] { start_refinement(on.n, on.strengths, on.strengths, groups, group_sums, group_sums, group_sizes); });
   for (uint round = 1; round <= 3; round++) {
     launch(on.n, [&] {
-      choose_group(on.n, 0, on.rows, on.columns, on.entries, on.room, round, (uint)seed, on.total() << 20, 1ul << 20, on.strengths,
-                   on.strengths, on.sums, on.sums, on.labels, groups, group_sums, group_sums, group_sizes, on.targets, on.keys,
-                   on.weights);
-    });
+      choose_group(on.n, 0, on.rows, on.columns, on.entries, ~0u, on.long_rows, on.n_long_rows, on.room, round, (uint)seed,
+                   on.total() << 20, 1ul << 20, on.strengths, on.strengths, on.sums, on.sums, on.labels, groups, group_sums,
+                   group_sums, group_sizes, on.targets, on.keys, on.weights);
+    }, OF_ROWS);
     launch(on.n, [&] {
       join_groups(on.n, on.targets, on.strengths, on.strengths, groups, group_sums, group_sums, group_sizes);
     });
@@ -126,10 +134,13 @@ static bool community_groups_right(Random &random, ulong seed) {
   std::partial_sum(members_of.begin(), members_of.end(), member_begins.begin() + 1);
   std::partial_sum(entries_of.begin(), entries_of.end(), slot_begins.begin() + 1);
   launch(on.n, [&] { place_members(on.n, dense, member_begins, members_of, members); });
+  on.n_long_rows[0] = k;
   launch(on.n, [&] {
-    insert_members(on.n, 0, on.rows, on.columns, on.entries, k, dense, member_begins, members, slot_begins, on.keys, on.weights,
-                   counts);
-  });
+    insert_members(on.n, 0, on.rows, on.columns, on.entries, ~0u, on.long_rows, on.n_long_rows, k, dense, member_begins,
+                   members, slot_begins, on.keys, on.weights, counts);
+  }, OF_ROWS);
+  for (uint g = 0; g < k; g++)
+    if (counts[g] < 0 || counts[g] > slot_begins[g + 1] - slot_begins[g]) return false;
   Array<int> offsets(k + 1);
   std::partial_sum(counts.begin(), counts.end(), offsets.begin() + 1);
   Array<int> next_columns(offsets[k] + 1);

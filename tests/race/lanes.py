@@ -46,7 +46,7 @@ BUILDS: dict[str, list[tuple[str, ...]]] = {
         (*WIDE, "-DWORDS_ORDER=1"),
     ],
     "directed_communities": [("-DWG_SIZE=1",)],
-    "communities": [("-DWG_SIZE=1",), (*WIDE, "-DWORDS_ORDER=1")],
+    "communities": [("-DWG_SIZE=1",), (*WIDE, "-DWORDS_ORDER=1"), (*WIDE, "-DGROUP_TEAM=1")],
     "distance_two": [(), ("-DWG_SIZE=4", "-DGROUP_TEAM=1")],
     "sized_nets": [(), ("-DWG_SIZE=4", "-DGROUP_TEAM=1"), (*WIDE, "-DTEAM=4")],
     "factorization": [(), ONE_WIDE, (*ONE_WIDE, "-DLANES=2", "-DWORDS_ORDER=1")],

@@ -17,6 +17,10 @@ _GROUPS_A_UNIT = 8  # work-groups per compute unit; on CPUs each has a hash tabl
 _TEAM_KERNELS = frozenset(
     ("measure_rows", "decide", "measure_moves", "choose_group", "insert_members", "write_rows", "link_inside")
 )
+# On GPUs a work-group processes a row of more entries than this, and a sub-group a shorter one.
+_LONG_ROW = 256
+_ANY_LENGTH = 2**32 - 1
+_BY_GROUPS = {"GROUP_TEAM": 1}
 
 
 @dataclass
@@ -38,8 +42,11 @@ class Launches:
         self.plan, self._session = plan, plan.session
         self._integers = plan.problem.integers
         self._launches: dict[str, Launch] = {}
-        for source in (MOVE, REFINE, CONTRACT):
-            plan.program(source)  # Compile the kernels now, so that no run waits for the compiler.
+        self._divides_rows = not plan.session.facts.is_cpu
+        for source in (MOVE, REFINE, CONTRACT):  # Compile the kernels now, so that no run waits for the compiler.
+            plan.program(source)
+            if self._divides_rows:
+                plan.program(source, _BY_GROUPS)
         self._constant: Callable[[str], int] = plan.program(MOVE).constant
         self._words, self._max_rounds = self._constant("ROUND_WORDS"), self._constant("MAX_ROUNDS")
         self._nothing = self._session.empty(1, np.int64)
@@ -57,26 +64,50 @@ class Launches:
         longest = int(np.diff(self._integers.row_offsets).max(initial=0))
         self._zero = Level(n, m, longest, arrays)
         self._slots: dict[str, DeviceArray] = {}
+        room = m // _LONG_ROW + 1 if self._divides_rows else 1
+        self._long = {
+            "long_rows": self._session.empty(room, np.int32),
+            "n_long_rows": self._session.zeros(1, np.uint32),
+        }
         out_sums = {f"in{name}": plan.arrays[f"out{name}"] for name in ("_sums", "_group_sums")}
         self._same = {} if self._integers.directed else out_sums
         self._on: Level | None = None
 
-    def _launch(self, source: str, kernel: str, items: int, **values: Any) -> None:
-        """Launch *kernel* on the current level. Arrays in *values* replace arrays of the level and of the plan."""
-        launch, level = self._launches.get(kernel), self._on
+    def _launch_on_rows(self, source: str, kernel: str, items: int, **values: Any) -> None:
+        """Launch *kernel*, which has rows of very different lengths: on GPUs first on short rows, then on long ones."""
+        self._launch(source, kernel, items, **values)
+        if self._divides_rows:
+            self._launch(source, kernel, items, by_groups=True, **values)
+
+    def _list_long_rows(self, n: int, offsets: DeviceArray) -> None:
+        """List those of *n* rows that work-groups are to process. The rows begin at *offsets*."""
+        if self._divides_rows:
+            self._long["n_long_rows"].fill(0)
+            self._launch(MOVE, "list_long_rows", n, n=n, row_offsets=offsets)
+
+    def _launch(self, source: str, kernel: str, items: int, *, by_groups: bool = False, **values: Any) -> None:
+        """Launch *kernel* on the current level. Arrays in *values* replace arrays of the level and of the plan.
+
+        With *by_groups*, a work-group processes a row, and only long rows are processed.
+        """
+        key = f"{kernel} by groups" if by_groups else kernel
+        launch, level = self._launches.get(key), self._on
         assert level is not None
-        arrays = {**level.arrays, **self._slots, **self._same, "state": self._state}
-        numbers = {"n": level.n, "is_unit": int(level.arrays["entry_weights"] is self._nothing)}
+        arrays = {**level.arrays, **self._slots, **self._same, **self._long, "state": self._state}
+        numbers = {
+            "n": level.n, "is_unit": int(level.arrays["entry_weights"] is self._nothing),
+            "long_row": _LONG_ROW if self._divides_rows else _ANY_LENGTH,
+        }  # fmt: skip
         for name, value in values.items():
             (arrays if isinstance(value, DeviceArray) else numbers)[name] = value
         if launch is None:
-            program = self.plan.program(source)
+            program = self.plan.program(source, _BY_GROUPS if by_groups else {})
             scope = {**self.plan.scope, **arrays, **numbers}
-            launch = self._launches[kernel] = program.bind(kernel, 1, scope)
+            launch = self._launches[key] = program.bind(kernel, 1, scope)
         else:
             launch.lend(arrays)
             launch.set(**{name: value for name, value in numbers.items() if launch.takes(name)})
-        launch(self._groups(items, kernel in _TEAM_KERNELS))
+        launch(min(items, self._most_groups()) if by_groups else self._groups(items, kernel in _TEAM_KERNELS))
 
     def _groups(self, items: int, by_teams: bool) -> int:
         facts, size = self._session.facts, self.plan.program(MOVE).work_group_size
@@ -103,3 +134,4 @@ class Launches:
                 "keys": self._session.empty(max(1, slots), np.int32),
                 "weights": self._session.empty(max(1, slots), np.int64),
             }
+        self._list_long_rows(level.n, level.arrays["row_offsets"])

@@ -128,7 +128,7 @@ class Multilevel(Launches):
         """Move vertices once, and return the words of the round."""
         level, given = self._on, {"round": number, "seed": seed}
         assert level is not None
-        self._launch(MOVE, "decide", level.n, rarity=rarity, row_room=2 * level.longest, **given)
+        self._launch_on_rows(MOVE, "decide", level.n, rarity=rarity, row_room=2 * level.longest, **given)
         self._launch(MOVE, "apply_moves", level.n, round=number)
         self._launch(MOVE, "measure_moves", level.n, round=number)
         return self._read_round(number)
@@ -139,7 +139,7 @@ class Multilevel(Launches):
         self._launch(REFINE, "start_refinement", level.n)
         seed = (self.plan.problem.seed + 0x85EBCA6B * (depth + 1)) % 2**32
         for number in range(1, _REFINING_ROUNDS + 1):
-            self._launch(REFINE, "choose_group", level.n, round=number, seed=seed, row_room=row_room)
+            self._launch_on_rows(REFINE, "choose_group", level.n, round=number, seed=seed, row_room=row_room)
             self._launch(REFINE, "join_groups", level.n)
 
     def _number(self, labels: DeviceArray) -> int:
@@ -174,7 +174,8 @@ class Multilevel(Launches):
         )  # fmt: skip
         begins = self._list_members(n_groups)
         groups = {"groups": level.groups, "n_groups": n_groups}
-        self._launch(CONTRACT, "insert_members", n_groups, **groups, **begins)
+        self._list_long_rows(n_groups, begins["slot_begins"])
+        self._launch_on_rows(CONTRACT, "insert_members", n_groups, **groups, **begins)
         counts, offsets = arrays["counts"].view(0, n_groups), session.empty(n_groups + 1, np.int32)
         Scan(session, counts, offsets).run_checked()
         m = int(offsets.item(n_groups))
