@@ -5,6 +5,7 @@ Inputs are tiny: Oclgrind interprets every instruction of every work-item.
 
 import sys
 import warnings
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +15,7 @@ import pyopencl as cl
 sys.path[:0] = [str(Path(__file__).resolve().parent), str(Path(__file__).resolve().parent.parent)]
 
 from clgraph.data.graphs.graph import Graph  # noqa: E402
+from clgraph.model.strategy import Strategy  # noqa: E402
 from clgraph.runtime.discovery.query import platforms  # noqa: E402
 from clgraph.runtime.discovery.self_test import verdict  # noqa: E402
 from clgraph.runtime.memory.arrays import DeviceArray  # noqa: E402
@@ -21,6 +23,7 @@ from clgraph.runtime.session import Session  # noqa: E402
 
 WG_SIZE = 32
 N = 2 * WG_SIZE
+FEW_ITEMS, FEWEST_ITEMS = 8, 4  # sizes of work-groups that keep runs short
 
 
 def _fill_by_copy(array: DeviceArray, value, start: int = 0, stop: int | None = None) -> None:
@@ -64,6 +67,11 @@ def _with_long_row(seed: int, n: int, n_edges: int, length: int) -> tuple[np.nda
     rng = np.random.default_rng(seed)
     src, dst = rng.integers(n, size=(2, n_edges))
     return np.append(src, np.zeros(length, np.int64)), np.append(dst, np.arange(length)), rng
+
+
+def _supported(strategies: Mapping[str, Strategy], session: Session) -> set[str]:
+    """Return the strategies that the device can run."""
+    return {name for name, strategy in strategies.items() if strategy.unsupported(session.facts) is None}
 
 
 def vocabulary(session: Session) -> None:
@@ -161,7 +169,7 @@ def device_graphs(session: Session) -> None:
     from clgraph.errors import GraphError
     from clgraph.runtime.graphs.device_graph import DeviceGraph
 
-    session.profile.tuning["data/check_csr.cl"] = session.profile.tuning["data/graph_stats.cl"] = {"WG_SIZE": 8}
+    session.profile.tuning["data/check_csr.cl"] = session.profile.tuning["data/graph_stats.cl"] = {"WG_SIZE": FEW_ITEMS}
     for name in ("duplicates-self-loops", "unsorted-rows", "some-isolated", "one-self-loop", "isolated"):
         graph = GRAPHS[name]()
         for spoiled in (False, True):
@@ -195,7 +203,7 @@ def hash_collisions(session: Session) -> None:
     """Run every strategy at both distances on a small graph with a long row, in work-groups of several work-items."""
     from clgraph.algorithms.hash_collisions import hash_collisions
 
-    sizes = {"WG_SIZE": 8, "LONG_ROW": 12, "TILE_STEP": 40, "FLUSH_LOG": 1, "GROUPS_PER_UNIT": 1}
+    sizes = {"WG_SIZE": FEW_ITEMS, "LONG_ROW": 12, "TILE_STEP": 40, "FLUSH_LOG": 1, "GROUPS_PER_UNIT": 1}
     tuning = {f"hash_collisions/{name}.cl": sizes for name in ("planes", "lanes")}
     src, dst, _ = _with_long_row(11, 40, 70, 30)
     graph = Graph.from_edges(src, dst, n=45)
@@ -218,7 +226,7 @@ def hash_collisions(session: Session) -> None:
 
 def colorings(session: Session) -> None:
     """Colour a small graph with a long row by every strategy, in work-groups of several work-items."""
-    from clgraph.algorithms.color import color
+    from clgraph.algorithms.color import STRATEGIES, color
 
     sizes = {"SMALL_DEGREE": 6, "HUB_DEGREE": 20, "BITMAP_WORDS": 2}
     names = "jones_plassmann", "jones_plassmann_large", "speculative", "speculative_hubs"
@@ -232,7 +240,7 @@ def colorings(session: Session) -> None:
         "hash_repair": ({}, {"deterministic": True}),
         "first_fit": ({}, {"order": "natural"}),
     }.items():
-        for options in several:
+        for options in several if strategy in _supported(STRATEGIES, session) else ():
             color(graph, strategy=strategy, session=session, verify=True, **options)
 
 
@@ -268,7 +276,7 @@ def partitions(session: Session) -> None:
     from clgraph.algorithms.partition import multilevel, strategies
 
     warnings.simplefilter("ignore", RuntimeWarning)
-    strategies._group = lambda *_: 4
+    strategies._group = lambda *_: FEWEST_ITEMS
     src, dst, _ = _with_long_row(13, 60, 110, 30)
     graph = Graph.from_edges(src, dst, np.arange(src.size) % 5, n=64)
     strategies._MIN_COARSEST = 4
@@ -284,7 +292,7 @@ def partition_variants(session: Session) -> None:
     from clgraph.algorithms.partition import strategies
 
     warnings.simplefilter("ignore", RuntimeWarning)
-    strategies._group = lambda *_: 4
+    strategies._group = lambda *_: FEWEST_ITEMS
     strategies._MIN_COARSEST = 4
     src, dst = np.random.default_rng(17).integers(40, size=(2, 90))
     graph = Graph.from_edges(src, dst, np.arange(src.size) % 5, n=42)
@@ -325,10 +333,10 @@ def searches(session: Session) -> None:
     for one_launch in (False, True):
         session.commands.facts = replace(facts, dialect=replace(facts.dialect, has_grid_barrier=one_launch))
         if one_launch:
-            queues.group_count, queues.group_size = (lambda *_: 1), (lambda *_: 8)
-        for strategy in bfs.STRATEGIES.keys() - rounds:
+            queues.group_count, queues.group_size = (lambda *_: 1), (lambda *_: FEW_ITEMS)
+        for strategy in _supported(bfs.STRATEGIES, session) - rounds:
             bfs.bfs(graph, [3, 0], strategy=strategy, session=session, verify=True)
-        for strategy in sssp.STRATEGIES.keys() - rounds:
+        for strategy in _supported(sssp.STRATEGIES, session) - rounds:
             sssp.sssp(graph, [3, 0], strategy=strategy, predecessors=True, session=session, verify=True)
 
 
@@ -339,11 +347,11 @@ def factorization_offline(session: Session) -> None:
 
     ratings = random_ratings(60, 12, 30, skew=1.0)
     expected = offline.matchings_of(session, ratings)
-    np.testing.assert_array_equal(offline.matchings_of(session, ratings, 0, 20, 8), expected)
+    np.testing.assert_array_equal(offline.matchings_of(session, ratings, 0, 20, FEW_ITEMS), expected)
     for strategy in offline.BY_RATING:
         check_replay(session, strategy, ratings)
     for strategy in offline.BY_ITEM:
-        check_replay(session, strategy, ratings, work_group_size=8)
+        check_replay(session, strategy, ratings, work_group_size=FEW_ITEMS)
     offline.supersteps.has_grid_barrier = lambda _: True
     offline.supersteps.GROUPS_PER_UNIT = 0  # one work-group, which waits for no other
     check_replay(session, "matching_edge", ratings)

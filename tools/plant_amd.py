@@ -27,12 +27,20 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 import test_races as races  # noqa: E402
 
 WORKLOADS = {
-    "bfs": ("bfs",), "color": ("color", "distance_two"), "common": ("vocabulary", "primitives"),
-    "connected_components": ("connected_components",),
-    "factorization": ("factorization_online", "factorization_offline"),
-    "minimum_spanning_forest": ("minimum_spanning_forest",), "partition": ("partition",), "primitives": ("primitives",),
-    "refine_mesh": ("refine_mesh",), "sssp": ("sssp",), "traversal": ("bfs", "sssp"),
-    "hash_collisions": ("hash_collisions",),
+    "bfs": ("bfs", "options", "small_searches"),
+    "color": ("color", "distance_two", "small_colorings", "small_distance_two", "columns", "fallbacks"),
+    "common": ("vocabulary", "primitives"), "communities": ("small_communities",),
+    "connected_components": ("connected_components", "small_components", "fallbacks", "several"),
+    "factorization": (
+        "factorization_online", "factorization_offline", "small_factorization_offline", "small_factorization_blocks",
+        "fallbacks",
+    ),
+    "hash_collisions": ("hash_collisions", "small_hash_collisions"),
+    "minimum_spanning_forest": ("minimum_spanning_forest", "small_forests", "fallbacks", "several"),
+    "pagerank": ("ranks",), "partition": ("partition", "small_partitions", "small_partition_variants", "cycles"),
+    "primitives": ("primitives", "segments"), "refine_mesh": ("refine_mesh",),
+    "sssp": ("sssp", "options", "small_searches", "small_rounds"),
+    "traversal": ("bfs", "sssp", "options", "small_searches", "small_rounds"),
 }  # fmt: skip
 
 

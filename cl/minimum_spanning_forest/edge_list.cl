@@ -25,12 +25,14 @@
 #define SAMPLES 512
 #endif
 
-/* One work-group finds the greatest weight of light edges: the weight of the sampled edge of this rank. */
+/* One work-group finds the greatest weight of light edges: the weight of the sampled edge of this rank.
+ * A product maps random numbers to entries, because LLVM before 18 computes a 64-bit remainder of 32-bit numbers by floats
+ * of 24 bits for AMD's GPUs, which gives entries beyond m. */
 KERNEL choose_threshold(offset_t m, uint rank, __global const uint *restrict edge_weights, __global uint *restrict state) {
   LOCAL_ARRAY uint weight[SAMPLES];
   LOCAL_ARRAY uint entry[SAMPLES];
   for (int i = get_local_id(0); i < SAMPLES; i += WG_SIZE) {
-    ulong e = random_uint(random_key(1ul), (ulong)i) % (ulong)m;
+    const ulong e = (ulong)random_uint(random_key(1ul), (ulong)i) * (ulong)m >> 32;
     weight[i] = weight_key(edge_weights, (offset_t)e);
     entry[i] = (uint)e;
   }

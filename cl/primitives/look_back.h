@@ -28,10 +28,13 @@
 #define STAGE_TILE 1u
 #define STAGE_PREFIX 2u
 
-/* One work-item per group calls; the last ticket clears the counter for the next launch. */
+/* One work-item per group calls; the last ticket clears the counter for the next launch.
+ * After a launch that was cut off, tickets are left over.  Then some groups get the last tile, too, and none writes behind
+ * the states; as no group has the first tile, the waits run out. */
 INLINE uint draw_tile(volatile __global uint *control) {
-  uint tile = fetch_add(control + CONTROL_TICKET, 1u);
-  if (tile + 1u == get_num_groups(0)) store_relaxed(control + CONTROL_TICKET, 0u);
+  const uint last = (uint)get_num_groups(0) - 1u;
+  const uint tile = min(fetch_add(control + CONTROL_TICKET, 1u), last);
+  if (tile == last) store_relaxed(control + CONTROL_TICKET, 0u);
   return tile;
 }
 

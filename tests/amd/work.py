@@ -120,7 +120,7 @@ def partitions(session: Session) -> None:
     warnings.simplefilter("ignore", RuntimeWarning)
     graph = _graph(6, 300, 600)
     for strategy in STRATEGIES:
-        if STRATEGIES[strategy].unsupported(session.facts) is None:
+        if STRATEGIES[strategy].unsupported(session.facts) is None and strategy != "host":  # host needs pymetis
             partition(graph, 3, strategy=strategy, session=session, verify=True)
 
 
@@ -145,6 +145,182 @@ def offline(session: Session) -> None:
     check_replay(session, "block_diagonal", cross(30), biases=True, shape=(4, 7))
 
 
+def options(session: Session) -> None:
+    """Run searches, shortest paths and forests with weights of each type, and with all options of their strategies."""
+    from clgraph.algorithms.bfs import bfs
+    from clgraph.algorithms.minimum_spanning_forest import minimum_spanning_forest
+    from clgraph.algorithms.sssp import sssp
+
+    facts, rng, plain = session.facts, np.random.default_rng(8), _graph(7, 200, 300, directed=True)
+    for has_grid_barrier in (True, False):
+        dialect = replace(facts.dialect, has_grid_barrier=has_grid_barrier)
+        session.commands.facts = replace(facts, dialect=dialect)
+        for given in ({}, {"alpha": 2**20, "beta": 2**20}):
+            bfs(plain, [0, 3], strategy="direction_optimizing", session=session, verify=True, **given)
+        bfs(plain, 0, strategy="frontier", session=session, verify=True)
+        for strategy in ("frontier", "delta_stepping"):
+            sssp(plain, 0, strategy=strategy, delta=3, predecessors=True, session=session, verify=True)
+    session.commands.facts = facts
+    for dtype in (np.int64, np.float32, np.float64):
+        weights = rng.integers(3, size=plain.n_edges).astype(dtype)  # Some weigh 0, so levels of paths are found, too.
+        weighted = Graph.from_edges(plain.sources(), plain.column_indices, weights, n=200, directed=True)
+        sssp(weighted, 0, strategy="frontier", predecessors=True, session=session, verify=True)
+        signed = Graph.from_edges(plain.sources(), plain.column_indices, weights * 2**34 / 3 - 1, n=200)
+        for strategy, given in (("two_pass", {}), ("segmented", {"merge": "transactional"})):
+            minimum_spanning_forest(signed, strategy=strategy, session=session, verify=True, **given)
+        minimum_spanning_forest(signed.to_scipy(), strategy="edge_list", session=session, verify=True)
+    longs = Graph.from_edges(plain.sources(), plain.column_indices, rng.integers(9, size=plain.n_edges) + 2**40, n=200)
+    minimum_spanning_forest(longs, strategy="two_pass", session=session, verify=True)
+
+
+def fallbacks(session: Session) -> None:
+    """Run what replaces grid barriers: a launch for each round of forests, colourings and supersteps."""
+    import test_factorization_supersteps as offline
+    from factorization_checks import check_replay, random_ratings
+    from test_connected_components import OPTIONS
+
+    from clgraph.algorithms.color import color
+    from clgraph.algorithms.connected_components import connected_components
+    from clgraph.algorithms.minimum_spanning_forest import minimum_spanning_forest
+
+    graph, ratings = _graph(4, 200, 300), random_ratings(60, 12, 30, skew=1.0)
+    for name, several in OPTIONS.items():
+        for given in several:
+            connected_components(graph, strategy=name, session=session, verify=True, **given)
+    facts = session.facts
+    session.commands.facts = replace(facts, dialect=replace(facts.dialect, has_grid_barrier=False))
+    for strategy in ("edge_list", "two_pass"):
+        minimum_spanning_forest(graph, strategy=strategy, session=session, verify=True)
+    color(graph, strategy="speculative", session=session, verify=True)
+    offline.matchings_of(session, ratings, 0, 20, GROUP)
+    for strategy in (*offline.BY_RATING, *offline.BY_ITEM):
+        check_replay(session, strategy, ratings)
+    session.commands.facts = facts
+
+
+def fitting(session: Session) -> None:
+    """Fit a small matrix, predict, and evaluate the error."""
+    from clgraph import SGDMatrixFactorization, generators
+
+    ratings = generators.planted_ratings(60, 40, 800, rank=4, noise=0.1)
+    model = SGDMatrixFactorization(4, n_epochs=3, random_state=0, session=session, tol=1e-9).fit(
+        ratings, eval_set=ratings
+    )
+    assert np.isfinite(model.loss_curve_[-1]) and model.predict(ratings).shape == (ratings.n_ratings,)
+
+
+def cycles(session: Session) -> None:
+    """Partition by several individuals and cycles of levels, and refine a mesh that is not Delaunay."""
+    from clgraph import TriangleMesh, refine_mesh
+    from clgraph.algorithms.partition import partition
+
+    warnings.simplefilter("ignore", RuntimeWarning)
+    partition(_graph(6, 300, 600), 4, strategy="gpu", effort="max", individuals=3, session=session, verify=True)
+    mesh = TriangleMesh.from_arrays([[0, 0], [9, 0], [9, 1], [0, 1], [4, 0.5], [5, 0.5]],
+                                    [[0, 1, 4], [1, 5, 4], [1, 2, 5], [2, 3, 5], [3, 4, 5], [3, 0, 4]])  # fmt: skip
+    assert refine_mesh(mesh, min_angle=20, session=session, verify=True).n_points > 6
+
+
+def ranks(session: Session) -> None:
+    """Rank the vertices of a weighted graph, one of which has a long row."""
+    from clgraph.algorithms.pagerank import pagerank
+
+    star = Graph.from_edges(np.arange(1, 3000), np.zeros(2999, np.int64), n=3000, directed=True)
+    for graph in (_graph(9, 150, 400, directed=True), star):
+        pagerank(graph, max_iter=20, tol=1e-3, strategy="row_blocks", session=session, verify=True)
+
+
+def columns(session: Session) -> None:
+    """Colour the columns of matrices, balance colour classes, and colour hubs at distance 2."""
+    from clgraph import color, color_columns, count_conflicts
+
+    graph = _graph(5, 90, 120)
+    color(graph, strategy="speculative", balanced=True, session=session, verify=True)
+    color(graph, distance=2, strategy="jones_plassmann", session=session, verify=True)
+    color_columns(graph.to_scipy()[:60], session=session, verify=True)
+    symmetric = graph.to_scipy()
+    color_columns(symmetric + symmetric.T, symmetric=True, session=session, verify=True)
+    assert count_conflicts(graph, np.zeros(90, np.int32), session=session)
+
+
+def segments(session: Session) -> None:
+    """Reduce and sort rows of an array, and compact by chunks."""
+    import test_primitives as checks
+
+    rng = np.random.default_rng(4)
+    for kind, n_rows in (("short", 300), ("hub", 40)):
+        offsets = checks.row_offsets_of(rng, kind, n_rows).astype(np.int32)
+        checks._check_segmented_reduce(session, offsets, checks.random_items(rng, offsets[-1], np.int32), "sum")
+        checks._check_segmented_sort(session, offsets, checks.random_items(rng, offsets[-1], np.int32))
+    tuning = {"WG_SIZE": GROUP, "ITEMS_PER_ITEM": 1}
+    offsets = np.arange(0, 40_001, 2, dtype=np.int32)
+    checks._check_segmented_reduce(session, offsets, checks.random_items(rng, 40_000, np.int32), "sum", tuning)
+    checks._check_reduce(session, checks.random_items(rng, 20_000, np.int32), "sum", {"WG_SIZE": GROUP, "UNROLL": 1})
+
+
+def several(session: Session) -> None:
+    """Find components and forests of a graph that is cut in two for the executed GPU and a CPU, in several segments."""
+    from conftest import PLATFORMS
+
+    from clgraph.algorithms.connected_components import connected_components
+    from clgraph.algorithms.minimum_spanning_forest import minimum_spanning_forest
+    from clgraph.runtime.devices import sub_devices
+
+    graph, cpu = _graph(3, 300, 500), Session(PLATFORMS["intel"])  # The executed GPU has PoCL's device.
+    halves = sub_devices(cpu.device, [1, 1])
+    for devices in ([session, cpu], [cpu, session], [halves[0], session, halves[1]], [session, *halves]):
+        for strategy in ("rem", "hook_compress", "afforest"):
+            connected_components(graph, devices=devices, strategy=strategy, segment_entries=200, verify=True)
+        minimum_spanning_forest(graph, devices=devices, verify=True)
+
+
+def loads(session: Session) -> None:
+    """Run loads of each kind, as the scheduler over several devices does."""
+    sys.path.append(str(ROOT / "benchmarks"))
+    import test_hetero as checks
+
+    from clgraph.hetero import HeteroScheduler, map_rows
+
+    rng, scheduler = np.random.default_rng(1), HeteroScheduler([session])
+    x, patterns = checks.numbers(3000), checks.PATTERNS
+    np.testing.assert_allclose(scheduler.run(checks.SQUARE, [x])[0][0], checks.squares(x), rtol=1e-6)
+    text = checks.hetero_loads.text_with(patterns, 5000)
+    (counts,), _ = scheduler.run(checks.hetero_loads.string_search(patterns), [text])
+    assert counts.tolist() == checks.hetero_loads.count_in(text, patterns)
+    left, right = rng.random((70, 40), np.float32), rng.random((40, 50), np.float32)
+    (product,), _ = scheduler.run(checks.hetero_loads.matrix_multiply(), [(left, right)])
+    np.testing.assert_allclose(product, left @ right, rtol=1e-5)
+    sums = map_rows("result = 0; for (int k = 0; k < length; k++) result += row[k];", dtype=np.float32)
+    np.testing.assert_allclose(scheduler.run(sums, [left])[0][0], left.sum(axis=1), rtol=1e-5)
+    matrix, vector = checks.hetero_loads.power_law_matrix(300, 200, 8), rng.random(200, np.float32)
+    (found,), _ = scheduler.run(checks.hetero_loads.sparse_product(vector), [matrix])
+    np.testing.assert_allclose(found, matrix @ vector, rtol=1e-4)
+
+
+def probes(session: Session) -> None:
+    """Run the kernels of the probe, and check that they do the work that they are timed for."""
+    import test_probing as checks
+
+    bench = checks.Bench(session, 1 << 16)
+    for operation in checks.GLOBAL_ATOMICS:
+        checks.test_atomics_count_exactly(bench, operation, 100, 13, 2)
+    for operation in checks.LOCAL_ATOMICS:
+        checks.test_local_atomics_count_exactly(bench, operation)
+    checks.test_stream_reads_every_byte(bench)
+    checks.test_gather_makes_every_load(bench)
+    checks.test_chase_walks_one_cycle_through_every_word(bench, 5)
+    for trial in (bench.lock(), bench.launches(), bench.grid_barriers(3)):
+        trial.run(2)
+        trial.verify(2)
+    bench.release()
+
+
+# Workloads of Oclgrind's lane, whose graphs and work-groups are tiny.
+_SMALL = (
+    "components", "forests", "device_graphs", "hash_collisions", "colorings", "distance_two", "communities",
+    "partitions", "partition_variants", "rounds", "searches", "factorization_offline", "factorization_blocks",
+)  # fmt: skip
+
 WORKLOADS: dict[str, Callable[[Session], None]] = {
     "vocabulary": vocabulary,
     "primitives": primitives,
@@ -160,7 +336,23 @@ WORKLOADS: dict[str, Callable[[Session], None]] = {
     "factorization_online": online,
     "factorization_offline": offline,
     "generators": grind.generators,
+    "options": options,
+    "columns": columns,
+    "ranks": ranks,
+    "fallbacks": fallbacks,
+    "fitting": fitting,
+    "cycles": cycles,
+    "segments": segments,
+    "several": several,
+    "loads": loads,
+    "probes": probes,
+    **{f"small_{name}": getattr(grind, name) for name in _SMALL},
 }
+
+
+def _use_small_groups() -> None:
+    """Let workloads of Oclgrind's lane have groups of whole waves."""
+    grind.FEW_ITEMS = grind.FEWEST_ITEMS = GROUP
 
 
 def use_kernels(root: Path) -> None:
@@ -180,6 +372,7 @@ def main() -> int:
     parser.add_argument("--caches", action="store_true", help="give each group a cache that is not coherent")
     parser.add_argument("--kernels", type=Path, help="the folder of the kernel sources")
     options = parser.parse_args()
+    _use_small_groups()
     if options.kernels:
         use_kernels(options.kernels)
     launches: dict[str, int] = {}
