@@ -69,6 +69,7 @@ class Launches:
             "long_rows": self._session.empty(room, np.int32),
             "n_long_rows": self._session.zeros(1, np.uint32),
         }
+        self._n_long_rows = 0
         out_sums = {f"in{name}": plan.arrays[f"out{name}"] for name in ("_sums", "_group_sums")}
         self._same = {} if self._integers.directed else out_sums
         self._on: Level | None = None
@@ -76,7 +77,7 @@ class Launches:
     def _launch_on_rows(self, source: str, kernel: str, items: int, **values: Any) -> None:
         """Launch *kernel*, which has rows of very different lengths: on GPUs first on short rows, then on long ones."""
         self._launch(source, kernel, items, **values)
-        if self._divides_rows:
+        if self._n_long_rows:
             self._launch(source, kernel, items, by_groups=True, **values)
 
     def _list_long_rows(self, n: int, offsets: DeviceArray) -> None:
@@ -84,6 +85,7 @@ class Launches:
         if self._divides_rows:
             self._long["n_long_rows"].fill(0)
             self._launch(MOVE, "list_long_rows", n, n=n, row_offsets=offsets)
+            self._n_long_rows = int(self._long["n_long_rows"].item(0))
 
     def _launch(self, source: str, kernel: str, items: int, *, by_groups: bool = False, **values: Any) -> None:
         """Launch *kernel* on the current level. Arrays in *values* replace arrays of the level and of the plan.
@@ -107,7 +109,7 @@ class Launches:
         else:
             launch.lend(arrays)
             launch.set(**{name: value for name, value in numbers.items() if launch.takes(name)})
-        launch(min(items, self._most_groups()) if by_groups else self._groups(items, kernel in _TEAM_KERNELS))
+        launch(min(self._n_long_rows, self._most_groups()) if by_groups else self._groups(items, kernel in _TEAM_KERNELS))
 
     def _groups(self, items: int, by_teams: bool) -> int:
         facts, size = self._session.facts, self.plan.program(MOVE).work_group_size

@@ -198,7 +198,7 @@ class Multilevel(Launches):
         members_of, entries_of = (arrays[name].view(0, n_groups) for name in ("members_of", "entries_of"))
         members_of.fill(0)
         entries_of.fill(0)
-        groups = {"groups": level.groups}
+        groups: dict[str, Any] = {"groups": level.groups}
         self._launch(CONTRACT, "count_members", level.n, **groups)
         begins = {name: arrays[name].view(0, n_groups + 1) for name in ("member_begins", "slot_begins")}
         Scan(session, members_of, begins["member_begins"]).run_checked()
