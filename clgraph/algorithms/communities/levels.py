@@ -109,7 +109,8 @@ class Launches:
         else:
             launch.lend(arrays)
             launch.set(**{name: value for name, value in numbers.items() if launch.takes(name)})
-        launch(min(self._n_long_rows, self._most_groups()) if by_groups else self._groups(items, kernel in _TEAM_KERNELS))
+        n_groups = self._groups(items, kernel in _TEAM_KERNELS)
+        launch(min(self._n_long_rows, self._most_groups()) if by_groups else n_groups)
 
     def _groups(self, items: int, by_teams: bool) -> int:
         facts, size = self._session.facts, self.plan.program(MOVE).work_group_size
