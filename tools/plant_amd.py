@@ -53,7 +53,10 @@ def execute(kernels: Path, name: str, target: str, options: argparse.Namespace) 
         run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=options.seconds + 240)
     except subprocess.TimeoutExpired:
         return "the workload did not end", 0
-    told = json.loads(run.stdout.strip().splitlines()[-1])
+    try:
+        told = json.loads(run.stdout.strip().splitlines()[-1])
+    except (IndexError, json.JSONDecodeError):
+        return f"the workload ended with status {run.returncode}", 0
     return told["failure"], told["seeds"]
 
 
