@@ -1,10 +1,11 @@
 /* Refinement: divides each community of a level into connected groups, which become the vertices of the next level.
  *
  *   start_refinement  a lane a vertex: makes it a group
- *   choose_group      A team a vertex that is alone.  A coin of vertex and round says whether it may join a group.  It
- *                     looks at the groups of its neighbours in its own community, and writes the one where it gains most,
- *                     if it gains at all.
+ *   choose_group      A coin of vertex and round says whether a vertex that is alone may join a group.  It looks at the
+ *                     groups of its neighbours in its own community, and the one where it gains most is written, if it
+ *                     gains at all.
  *   join_groups       a lane a vertex: joins it to its choice
+ *   refine            all of these in one launch
  *
  * A vertex joins only a group that no vertex leaves in the same round: one with several members, since only single
  * vertices join others, or a single vertex whose coin says that it stays.  So a group is connected: each member had a
@@ -14,90 +15,201 @@
  *
  * After V. Traag, L. Waltman, N. van Eck, "From Louvain to Leiden", Scientific Reports 9, 2019.
  */
+#include "common/grid_barrier.h"
 #include "communities/rows.h"
 
-#define GROUPS_PARAMETERS volatile __global int *groups, volatile __global long *out_group_sums, \
-                          volatile __global long *in_group_sums, volatile __global int *group_sizes
+/* The groups, and the sums of their strengths. */
+typedef struct {
+  volatile __global int *of;
+  volatile __global long *out_sums, *in_sums;
+  volatile __global int *sizes;
+} groups_t;
+typedef struct {
+  level_t level;
+  long_rows_t long_rows;
+  slots_t slots;
+  groups_t groups;
+  uint seed;
+  ulong factor, resolution;
+  __global const long *out_strengths, *in_strengths, *out_sums, *in_sums;
+  __global const int *labels;
+  __global int *targets;
+} refined_t;
+#define REFINE_PARAMETERS                                                                             \
+  LEVEL_PARAMETERS, LONG_ROWS_PARAMETERS, SLOTS_PARAMETERS, uint seed, ulong factor, ulong resolution, \
+      __global const long *out_strengths, __global const long *in_strengths, __global const long *out_sums, \
+      __global const long *in_sums, __global const int *labels, volatile __global int *groups,        \
+      volatile __global long *out_group_sums, volatile __global long *in_group_sums,                  \
+      volatile __global int *group_sizes, __global int *targets
+/* Declares the argument of the phases. */
+#define REFINED                                                                                       \
+  const refined_t r = {LEVEL, {long_rows, n_long_rows}, SLOTS, {groups, out_group_sums, in_group_sums, group_sizes}, \
+                       seed, factor, resolution, out_strengths, in_strengths, out_sums, in_sums, labels, targets};
 
-KERNEL start_refinement(uint n, __global const long *out_strengths, __global const long *in_strengths, GROUPS_PARAMETERS) {
-  FOR_EACH_OF_LANE(v, n) {
+INLINE void start_all(const refined_t *r, place_t place) {
+  const uint n = r->level.n;
+  FOR_EACH_AT(place, v, n) {
     if (v >= n) continue;
-    groups[v] = (int)v;
-    out_group_sums[v] = out_strengths[v];
-    if (DIRECTED) in_group_sums[v] = in_strengths[v];
-    group_sizes[v] = 1;
+    r->groups.of[v] = (int)v;
+    r->groups.out_sums[v] = r->out_strengths[v];
+    if (DIRECTED) r->groups.in_sums[v] = r->in_strengths[v];
+    r->groups.sizes[v] = 1;
   }
 }
 
 INLINE int joins(uint seed, uint round, uint v) { return (int)(round_hash(seed, round, v) & 1u); }
-
-/* Replace *best if the group of a part may be joined, and gives a greater gain above 0. */
-INLINE void weigh_group(part_t part, ulong out_loss, ulong in_loss, uint seed, uint round, ulong factor,
-                        __global const long *out_group_sums, __global const long *in_group_sums,
-                        __global const int *group_sizes, choice_t *best) {
-  const int c = part.group;
-  if (c == NOBODY || (group_sizes[c] == 1 && joins(seed, round, (uint)c))) return;
-  const choice_t other = {gain_of(factor, part.weight, out_loss, in_loss, out_group_sums[c], in_group_sums[c]),
-                          round_hash(seed, round, ~(uint)c), c};
-  if (other.gain.hi >= 0l && (other.gain.hi || other.gain.lo) && is_better(other, *best)) *best = other;
+INLINE int may_join(const refined_t *r, uint v, uint round) {
+  return r->groups.of[v] == (int)v && r->groups.sizes[v] == 1 && joins(r->seed, round, v);
 }
 
-KERNEL choose_group(LEVEL_PARAMETERS, LONG_ROWS_PARAMETERS, uint row_room, uint round, uint seed, ulong factor,
-                    ulong resolution, __global const long *out_strengths, __global const long *in_strengths,
-                    __global const long *out_sums, __global const long *in_sums, __global const int *labels,
-                    __global const int *groups, __global const long *out_group_sums, __global const long *in_group_sums,
-                    __global const int *group_sizes, __global int *targets, volatile __global int *keys,
-                    volatile __global long *weights) {
-  TEAM_SCRATCH
-  CHOICE_SCRATCH
-  FOR_EACH_OF_TEAM(v, n, row_offsets) {
-    if (TEAM_LANE == 0) targets[v] = NOBODY;
-    if (groups[v] != (int)v || group_sizes[v] != 1 || !joins(seed, round, v)) continue;
-    const uint begin = (uint)row_offsets[v], degree = (uint)row_offsets[v + 1u] - begin;
-    const int community = labels[v], is_short = IN_REGISTERS && degree <= SUB_GROUP_SIZE;
-    table_t table = {keys, weights, 0u};
-    part_t part = {NOBODY, 0l};
-    long inside = 0l;
-    if (!is_short) table = empty_table(row_offsets, v, row_room, keys, weights);
-    for (uint k = TEAM_LANE; k < degree; k += TEAM) {
-      const int e = (int)(begin + k), u = column_indices[e];
-      if (u == (int)v || labels[u] != community) continue;
-      part.weight = weight_of(is_unit, entry_weights, e);
-      part.group = groups[u];
-      inside += part.weight;
-      if (!is_short) insert(table.keys, table.weights, table.room, part.group, part.weight);
+/* A vertex that may join a group: its strengths times the resolution, and the best group so far. */
+typedef struct { ulong out_loss, in_loss; uint round; choice_t best; } joiner_t;
+INLINE joiner_t joiner_of(const refined_t *r, uint v, uint round) {
+  joiner_t joiner;
+  joiner.out_loss = r->resolution * (ulong)r->out_strengths[v];
+  joiner.in_loss = DIRECTED ? r->resolution * (ulong)r->in_strengths[v] : 0ul;
+  joiner.round = round;
+  joiner.best.gain.hi = 0l;
+  joiner.best.gain.lo = 0ul;
+  joiner.best.hash = 0u;
+  joiner.best.community = NOBODY;
+  return joiner;
+}
+/* Weigh a group: it may be joined if no vertex leaves it, and if that gains more than 0. */
+INLINE void weigh_group(const refined_t *r, joiner_t *joiner, part_t part) {
+  const int c = part.group;
+  if (c == NOBODY || (r->groups.sizes[c] == 1 && joins(r->seed, joiner->round, (uint)c))) return;
+  choice_t other;
+  const long out_sum = r->groups.out_sums[c];
+  other.gain = gain_of(r->factor, part.weight, joiner->out_loss, joiner->in_loss, out_sum, DIRECTED ? r->groups.in_sums[c] : out_sum);
+  other.hash = round_hash(r->seed, joiner->round, ~(uint)c);
+  other.community = c;
+  if (other.gain.hi >= 0l && (other.gain.hi || other.gain.lo) && is_better(other, joiner->best)) joiner->best = other;
+}
+/* Returns whether the weight from v to its community is at least the expected one. */
+INLINE int is_connected(const refined_t *r, uint v, const joiner_t *joiner, long inside) {
+  const int community = r->labels[v];
+  const long out_sum = r->out_sums[community] - r->out_strengths[v];
+  const long in_sum = DIRECTED ? r->in_sums[community] - r->in_strengths[v] : out_sum;
+  return gain_of(r->factor, inside, joiner->out_loss, joiner->in_loss, out_sum, in_sum).hi >= 0l;
+}
+
+/* A lane chooses for a vertex of a short row. */
+INLINE void choose_alone(const refined_t *r, uint v, uint round) {
+  joiner_t joiner = joiner_of(r, v, round);
+  short_row_t row;
+  long inside = 0l;
+  const int begin = r->level.row_offsets[v], degree = r->level.row_offsets[v + 1u] - begin, community = r->labels[v];
+#pragma unroll
+  for (uint i = 0u; i < LANE_ROW; i++) {
+    row.groups[i] = NOBODY;
+    row.weights[i] = 0l;
+    if ((int)i >= degree) continue;
+    const int e = begin + (int)i, u = r->level.columns[e];
+    if (u == (int)v || r->labels[u] != community) continue;
+    row.groups[i] = r->groups.of[u];
+    row.weights[i] = weight_of(&r->level, e);
+    inside += row.weights[i];
+  }
+  if (is_connected(r, v, &joiner, inside)) {
+    merge_groups(&row);
+#pragma unroll
+    for (uint i = 0u; i < LANE_ROW; i++) {
+      const part_t part = {row.groups[i], row.weights[i]};
+      weigh_group(r, &joiner, part);
     }
-    team_sync();
-    inside = team_sum(inside);
-    const long out = out_strengths[v], in = in_strengths[v];
-    const ulong out_loss = resolution * (ulong)out, in_loss = resolution * (ulong)in;
-    const wide_t connected = gain_of(factor, inside, out_loss, in_loss, out_sums[community] - out, in_sums[community] - in);
-    choice_t best = {{0l, 0ul}, 0u, NOBODY};
-    if (is_short) part = part_of_lane(part.group, part.weight, degree);
-    for (uint k = is_short ? 0u : TEAM_LANE; k < (is_short ? 1u : table.room) && connected.hi >= 0l; k += TEAM) {
-      if (!is_short) {
-        part.group = load_relaxed(table.keys + k);
-        part.weight = load_relaxed(table.weights + k);
-      }
-      weigh_group(part, out_loss, in_loss, seed, round, factor, out_group_sums, in_group_sums, group_sizes, &best);
-    }
-    best = best_of_team(best);
-    if (TEAM_LANE == 0) targets[v] = best.community;
-    team_sync();
+  }
+  r->targets[v] = joiner.best.community;
+}
+
+/* A team chooses for a vertex. */
+INLINE void choose_together(int by_group, const refined_t *r, uint v, uint round, place_t place, __local scratch_t *scratch) {
+  joiner_t joiner = joiner_of(r, v, round);
+  const table_t table = table_of_row(by_group, v, &r->level, &r->slots, place, scratch);
+  const uint lane = lane_of_team(by_group), lanes = lanes_of_team(by_group);
+  const int community = r->labels[v];
+  long inside = 0l;
+  for (int e = r->level.row_offsets[v] + (int)lane; e < r->level.row_offsets[v + 1u]; e += (int)lanes) {
+    const int u = r->level.columns[e];
+    if (u == (int)v || r->labels[u] != community) continue;
+    const long weight = weight_of(&r->level, e);
+    add(&table, r->groups.of[u], weight);
+    inside += weight;
+  }
+  meet(by_group);
+  inside = sum_of_team(by_group, inside, scratch);
+  const int connected = is_connected(r, v, &joiner, inside);
+  const uint room = room_of(&table);
+  for (uint k = lane; k < room; k += lanes) {
+    const part_t part = take(&table, k);  /* This also empties slots in global memory. */
+    if (connected) weigh_group(r, &joiner, part);
+  }
+  joiner.best = best_of_team(by_group, joiner.best, scratch);
+  if (lane == 0) r->targets[v] = joiner.best.community;
+  meet(by_group);
+}
+
+INLINE void choose_all(const refined_t *r, uint round, place_t place, __local scratch_t *scratch) {
+  const uint n = r->level.n;
+  FOR_EACH_AT(place, v, n) {
+    const uint degree = v < n ? degree_of(&r->level, v) : 0u;
+    const int joining = v < n && degree <= LONG_ROW && may_join(r, v, round);
+    if (v < n && degree <= LONG_ROW) r->targets[v] = NOBODY;
+    if (joining && degree <= LANE_ROW) choose_alone(r, v, round);
+    FOR_EACH_MIDDLE_ROW(w, v, joining ? degree : 0u) choose_together(0, r, w, round, place, scratch);
+  }
+  FOR_EACH_LONG_ROW_OF(r->long_rows, v, place) {
+    if (get_local_id(0) == 0) r->targets[v] = NOBODY;
+    if (may_join(r, v, round)) choose_together(1, r, v, round, place, scratch);
   }
 }
 
-KERNEL join_groups(uint n, __global const int *targets, __global const long *out_strengths,
-                   __global const long *in_strengths, GROUPS_PARAMETERS) {
-  FOR_EACH_OF_LANE(v, n) {
-    if (v >= n || targets[v] == NOBODY) continue;
-    const int to = targets[v];
-    groups[v] = to;
-    fetch_add(out_group_sums + to, out_strengths[v]);
-    if (DIRECTED) fetch_add(in_group_sums + to, in_strengths[v]);
-    fetch_add(group_sizes + to, 1);
-    fetch_add(group_sizes + v, -1);
-    fetch_add(out_group_sums + v, -out_strengths[v]);
-    if (DIRECTED) fetch_add(in_group_sums + v, -in_strengths[v]);
+INLINE void join_all(const refined_t *r, place_t place) {
+  const uint n = r->level.n;
+  FOR_EACH_AT(place, v, n) {
+    if (v >= n || r->targets[v] == NOBODY) continue;
+    const int to = r->targets[v];
+    const long out = r->out_strengths[v];
+    r->groups.of[v] = to;
+    fetch_add(r->groups.out_sums + to, out);
+    fetch_add(r->groups.out_sums + v, -out);
+    if (DIRECTED) fetch_add(r->groups.in_sums + to, r->in_strengths[v]);
+    if (DIRECTED) fetch_add(r->groups.in_sums + v, -r->in_strengths[v]);
+    fetch_add(r->groups.sizes + to, 1);
+    fetch_add(r->groups.sizes + v, -1);
+  }
+}
+
+KERNEL start_refinement(REFINE_PARAMETERS) {
+  REFINED
+  const place_t place = ALL_GROUPS;
+  start_all(&r, place);
+}
+KERNEL choose_group(REFINE_PARAMETERS, uint round) {
+  LOCAL_ARRAY scratch_t scratch;
+  REFINED
+  const place_t place = ALL_GROUPS;
+  choose_all(&r, round, place, &scratch);
+}
+KERNEL join_groups(REFINE_PARAMETERS) {
+  REFINED
+  const place_t place = ALL_GROUPS;
+  join_all(&r, place);
+}
+
+#define GRID_BARRIER if (!grid_barrier(control, members, &passed)) return;
+KERNEL refine(REFINE_PARAMETERS, uint n_rounds, volatile __global uint *control) {
+  LOCAL_ARRAY scratch_t scratch;
+  LOCAL_ARRAY int passed;
+  GRID_ENTER(control)
+  REFINED
+  const place_t place = {member, members};
+  start_all(&r, place);
+  GRID_BARRIER
+  for (uint round = 1u; round <= n_rounds; round++) {
+    choose_all(&r, round, place, &scratch);
+    GRID_BARRIER
+    join_all(&r, place);
+    GRID_BARRIER
   }
 }

@@ -1,51 +1,241 @@
-/* The entries of a row, added up by the group of the neighbour: in a table of the row, or in the registers of a sub-group.
+/* Rows of a level, divided by their lengths, and tables that add up the entries of a row by group.
+ *
+ * A row of at most LANE_ROW entries belongs to a lane, which keeps it in registers.  A row of at most LONG_ROW entries
+ * belongs to a sub-group, and a longer one, which list_long_rows has listed, to a work-group.  CPUs have no long rows.
+ *
+ * A table has slots in local memory, and on CPUs none.  A key that finds no slot there gets one of the row's slots in global
+ * memory, where a row has as many as entries.  Slots in global memory are empty before a row uses them; take() empties
+ * them again.
+ *
+ * Races: lanes of a team add to a table at once.  A slot gets its key by one compare-exchange and keeps it.  So all lanes
+ * find the same slot for a key, or all find the slots of its search taken and go on to global memory.  Sums are added by
+ * atomics.
  */
 #ifndef CLGRAPH_COMMUNITIES_ROWS_H
 #define CLGRAPH_COMMUNITIES_ROWS_H
 #include "communities/level.h"
 
-#ifndef IN_REGISTERS             /* 1: a sub-group keeps a row of at most one entry a lane in registers */
-#define IN_REGISTERS (TEAM > 1 && !GROUP_TEAM)
+#ifndef DIVIDES_ROWS             /* 0: sub-groups process long rows, too, and tables have no slots in local memory */
+#define DIVIDES_ROWS (!DEV_IS_CPU)
 #endif
+#if DIVIDES_ROWS
+#define TABLE_IS_SHARED 1
+#endif
+#define TABLE_WEIGHT_T long
+#include "common/row_table.h"
+
+#define LANE_ROW 8u
+#ifndef GROUP_SLOTS              /* slots of a work-group in local memory, 12 bytes each */
+#define GROUP_SLOTS 2048u
+#endif
+#define SUB_GROUP_SLOTS (GROUP_SLOTS / SUB_GROUPS_PER_GROUP)
+#if !DIVIDES_ROWS
+#define LONG_ROW 0xffffffffu
+#elif !defined LONG_ROW          /* at least LANE_ROW, at most SUB_GROUP_SLOTS / 2 */
+#define LONG_ROW (SUB_GROUP_SLOTS / 2u)
+#endif
+#define FEW_TRIES 8u             /* slots that a key of a row longer than the local table tries */
+
+/* Loop over the vertices w of a sub-group's lanes whose rows belong to a sub-group.  Lanes without a vertex pass 0. */
+#define FOR_EACH_MIDDLE_ROW(w, v, degree)                                                             \
+  for (lane_mask_t left_ = sg_ballot((degree) > LANE_ROW && (degree) <= LONG_ROW); left_; left_ &= left_ - 1u) \
+    for (uint w = sg_broadcast(v, lowest_lane(left_)), turn_ = 1u; turn_; turn_ = 0u)
+/* Loop over the long rows of a work-group, whose lanes must all have come here. */
+typedef struct { __global const int *list; volatile __global const uint *size; } long_rows_t;
+#define LONG_ROWS_PARAMETERS __global const int *long_rows, volatile __global const uint *n_long_rows
+#if DIVIDES_ROWS
+#define FOR_EACH_LONG_ROW_OF(rows, v, place)                                                          \
+  barrier(CLK_LOCAL_MEM_FENCE);  /* sub-groups no longer use their slots */                           \
+  for (uint i_ = place.member, long_end_ = *(rows).size; i_ < long_end_; i_ += place.members)         \
+    for (uint v = (uint)(rows).list[i_], turn_ = 1u; turn_; turn_ = 0u)
+#else
+#define FOR_EACH_LONG_ROW_OF(rows, v, place) for (uint v = 0u; v; v = 0u)
+#endif
+#define FOR_EACH_LONG_ROW(v, place)                                                                   \
+  const long_rows_t long_ = {long_rows, n_long_rows};                                                 \
+  FOR_EACH_LONG_ROW_OF(long_, v, place)
+
 /* A group of neighbours, and the weight of the entries to it. */
 typedef struct { int group; long weight; } part_t;
 
-/* Returns the part of this lane's group if the lane is the first of its group, else one without a group.  Each lane has an
- * entry; lanes without one pass NOBODY. */
-INLINE part_t part_of_lane(int group, long weight, uint n_entries) {
-  part_t part = {group, 0l};
-  for (uint k = 0; k < n_entries; k++) {
-    const int other = sg_broadcast(group, k);
-    const long its_weight = sg_broadcast(weight, k);
-    if (other != group) continue;
-    part.weight += its_weight;
-    if (k < sg_lane()) part.group = NOBODY;
+/* Local memory of a work-group.  Weights are kept in two words, because 64-bit atomics need not exist there. */
+typedef struct {
+#if DIVIDES_ROWS
+  int keys[GROUP_SLOTS];
+  uint low[GROUP_SLOTS];
+  int high[GROUP_SLOTS];
+  uint counters[SUB_GROUPS_PER_GROUP];
+#endif
+  long sums[SUB_GROUPS_PER_GROUP];
+  choice_t choices[SUB_GROUPS_PER_GROUP];
+} scratch_t;
+
+/* The lanes that share a row: those of a sub-group, or with by_group, a constant in each call, those of the work-group. */
+INLINE uint lane_of_team(int by_group) { return by_group ? (uint)get_local_id(0) : sg_lane(); }
+INLINE uint lanes_of_team(int by_group) { return by_group ? WG_SIZE : SUB_GROUP_SIZE; }
+#if DIVIDES_ROWS
+#define meet(by_group)                                                                                \
+  if (by_group) barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);                                  \
+  else sg_sync()
+#else
+#define meet(by_group) sg_sync()
+#endif
+
+/* A load and a store of a word in local memory that other lanes change. */
+#if DEV_ATOMICS == ATOMICS_HOST
+#define load_local(p) load_relaxed(p)
+#define store_local(p, v) store_relaxed(p, v)
+#else
+#define load_local(p) (*(volatile __local int *)(p))
+#define store_local(p, v) (*(volatile __local uint *)(p) = (v))
+#endif
+
+/* Callers meet again before the next sum or choice of the team. */
+INLINE long sum_of_team(int by_group, long x, __local scratch_t *scratch) {
+  x = sg_sum(x);
+  if (!by_group) return x;
+  if (sg_lane() == 0) scratch->sums[sg_in_group()] = x;
+  meet(by_group);
+  x = 0l;
+  for (uint s = 0; s < SUB_GROUPS_PER_GROUP; s++) x += scratch->sums[s];
+  return x;
+}
+INLINE choice_t best_of_team(int by_group, choice_t own, __local scratch_t *scratch) {
+  for (uint d = SUB_GROUP_SIZE / 2u; d; d >>= 1) {
+    choice_t other;
+    other.gain.hi = sg_xor(own.gain.hi, d);
+    other.gain.lo = sg_xor(own.gain.lo, d);
+    other.hash = sg_xor(own.hash, d);
+    other.community = sg_xor(own.community, d);
+    if (is_better(other, own)) own = other;
   }
+  if (!by_group) return own;
+  if (sg_lane() == 0) scratch->choices[sg_in_group()] = own;
+  meet(by_group);
+  for (uint s = 0; s < SUB_GROUPS_PER_GROUP; s++)
+    if (is_better(scratch->choices[s], own)) own = scratch->choices[s];
+  return own;
+}
+
+/* The slots of a run in global memory.  On CPUs a sub-group has row_room slots for all its rows, twice as many as the
+ * longest row has entries; else each entry has one. */
+typedef struct {
+  volatile __global int *keys;
+  volatile __global long *weights;
+  uint row_room;
+} slots_t;
+#define SLOTS_PARAMETERS uint row_room, volatile __global int *keys, volatile __global long *weights
+#define SLOTS {keys, weights, row_room}
+
+typedef struct {
+#if DIVIDES_ROWS
+  __local int *keys;
+  __local uint *low;
+  __local int *high;
+  uint local_room, tries;
+  __local uint *counter;         /* after the team has met: 1 if keys are in global memory, else 0 */
+#endif
+  volatile __global int *more_keys;
+  volatile __global long *more_weights;
+  uint more_room;
+} table_t;
+
+/* Returns an empty table for n_entries entries, whose `room` slots in global memory begin at `at`. */
+INLINE table_t empty_table(int by_group, uint n_entries, size_t at, uint room, const slots_t *slots,
+                           __local scratch_t *scratch) {
+  table_t table;
+  table.more_keys = slots->keys + at;
+  table.more_weights = slots->weights + at;
+  table.more_room = room;
+#if DIVIDES_ROWS
+  const uint s = by_group ? 0u : sg_in_group();
+  table.counter = scratch->counters + s;
+  const uint most = by_group ? GROUP_SLOTS : SUB_GROUP_SLOTS;
+  table.keys = scratch->keys + s * SUB_GROUP_SLOTS;
+  table.low = scratch->low + s * SUB_GROUP_SLOTS;
+  table.high = scratch->high + s * SUB_GROUP_SLOTS;
+  table.local_room = min(most, 2u * n_entries);
+  table.tries = n_entries <= most ? table.local_room : FEW_TRIES;
+  for (uint k = lane_of_team(by_group); k < table.local_room; k += lanes_of_team(by_group)) {
+    table.keys[k] = NOBODY;
+    table.low[k] = 0u;
+    table.high[k] = 0;
+  }
+  if (lane_of_team(by_group) == 0) *table.counter = 0u;
+  meet(by_group);
+#endif
+  return table;
+}
+/* Returns the empty table of row v. */
+INLINE table_t table_of_row(int by_group, uint v, const level_t *level, const slots_t *slots, place_t place,
+                            __local scratch_t *scratch) {
+  const uint degree = degree_of(level, v);
+#if DEV_IS_CPU
+  const uint team = place.member * SUB_GROUPS_PER_GROUP + (by_group ? 0u : sg_in_group());
+  return empty_table(by_group, degree, (size_t)team * slots->row_room, min(slots->row_room, 2u * degree), slots, scratch);
+#else
+  return empty_table(by_group, degree, (size_t)level->row_offsets[v], degree, slots, scratch);
+#endif
+}
+
+/* Add a weight to a group.  Returns 1 if this call put the group into global memory. */
+INLINE int add(const table_t *table, int group, long weight) {
+#if DIVIDES_ROWS
+  uint slot = (uint)(((ulong)mixed((uint)group) * table->local_room) >> 32);
+  for (uint turn = 0u; turn < table->tries; turn++) {
+    int found = load_local(table->keys + slot);
+    if (found == NOBODY) found = compare_exchange(table->keys + slot, NOBODY, group);
+    if (found == NOBODY || found == group) {
+      const uint low = (uint)weight, before = fetch_add(table->low + slot, low);
+      const int high = (int)(weight >> 32) + (before + low < before);
+      if (high) fetch_add(table->high + slot, high);
+      return 0;
+    }
+    if (++slot == table->local_room) slot = 0u;
+  }
+  store_local(table->counter, 1u);
+#endif
+  return insert(table->more_keys, table->more_weights, table->more_room, group, weight);
+}
+
+/* Returns the number of slots of a table, after its team has met. */
+INLINE uint room_of(const table_t *table) {
+#if DIVIDES_ROWS
+  return table->local_room + (*table->counter ? table->more_room : 0u);
+#else
+  return table->more_room;
+#endif
+}
+/* Returns the part in slot k, and empties the slot if it is in global memory. */
+INLINE part_t take(const table_t *table, uint k) {
+  part_t part;
+#if DIVIDES_ROWS
+  if (k < table->local_room) {
+    part.group = table->keys[k];
+    part.weight = ((long)table->high[k] << 32) + (long)table->low[k];
+    return part;
+  }
+  k -= table->local_room;
+#endif
+  part.group = load_relaxed(table->more_keys + k);
+  part.weight = 0l;
+  if (part.group == NOBODY) return part;
+  part.weight = load_relaxed(table->more_weights + k);
+  store_relaxed(table->more_keys + k, NOBODY);
+  store_relaxed(table->more_weights + k, 0l);
   return part;
 }
 
-typedef struct { volatile __global int *keys; volatile __global long *weights; uint room; } table_t;
-
-/* Returns the empty table of row v.  On CPUs a team uses the same slots for all its rows, and has twice as many as the
- * longest row has entries; on GPUs each row has a slot for each entry. */
-INLINE table_t empty_table(__global const int *row_offsets, uint v, uint row_room, volatile __global int *keys,
-                           volatile __global long *weights) {
-  table_t table;
-  const uint degree = (uint)(row_offsets[v + 1u] - row_offsets[v]);
-#if DEV_IS_CPU
-  const size_t at = (size_t)(GROUP_TEAM ? get_group_id(0) : sub_group_number()) * row_room;
-  table.room = min(row_room, 2u * degree);
-#else
-  const size_t at = (size_t)row_offsets[v];
-  table.room = degree;
-#endif
-  table.keys = keys + at;
-  table.weights = weights + at;
-  for (uint k = TEAM_LANE; k < table.room; k += TEAM) {
-    table.keys[k] = NOBODY;
-    table.weights[k] = 0l;
-  }
-  team_sync();
-  return table;
+/* The entries of a row that a lane adds up alone.  Groups that are listed before get NOBODY. */
+typedef struct { int groups[LANE_ROW]; long weights[LANE_ROW]; } short_row_t;
+INLINE void merge_groups(short_row_t *row) {
+#pragma unroll
+  for (uint i = 1u; i < LANE_ROW; i++)
+#pragma unroll
+    for (uint j = 0u; j < i; j++)
+      if (row->groups[i] != NOBODY && row->groups[j] == row->groups[i]) {
+        row->weights[j] += row->weights[i];
+        row->groups[i] = NOBODY;
+      }
 }
 #endif

@@ -8,6 +8,7 @@ import numpy as np
 
 from clgraph.algorithms.communities.levels import CONTRACT, MOVE, REFINE, Launches, Level
 from clgraph.primitives.scan import Scan
+from clgraph.runtime.driver.failure import check_status
 from clgraph.runtime.memory.arrays import DeviceArray
 
 _REFINING_ROUNDS = 4
@@ -15,9 +16,12 @@ _REFINING_ROUNDS = 4
 # rounds, and after all iterations the quality is hardly higher.
 _LEAST_GAIN = 1e-4
 _MIN_ROUNDS = 5
-# A round takes the active vertices whose hash has no bit of the rarity. The rarity is 1, so half of them take part. It
-# grows after a round that is undone, to at most 15.
-_MAX_RARITY = 15
+
+
+def _words(x: int) -> list[int]:
+    """Return the two words of a wide integer, the high one first, as signed integers of 64 bits."""
+    high, low = x >> 64, x % 2**64
+    return [high, low - 2**64 if low >= 2**63 else low]
 
 
 class Multilevel(Launches):
@@ -57,11 +61,15 @@ class Multilevel(Launches):
         return gain
 
     def _measure(self) -> tuple[int, int]:
-        """Return the weight inside the communities of level 0, and the products of strengths."""
+        """Return the weight inside the communities of level 0, and the sum of the products of strengths."""
+        level = self._on
+        assert level is not None
         self._fill()
-        self._launch(MOVE, "measure_rows", self._on.n, round=0)  # type: ignore[union-attr]
-        words = self._read_round(0)
-        return int(words[self._constant("ROUND_WEIGHT")]), self._products_of(words)
+        self._launch(MOVE, "measure_rows", level.n)
+        self._launch(MOVE, "measure_products", level.n)
+        words = self._state.get(0, self._words)
+        high, middle, low = (int(words[self._constant(f"ROUND_{name}")]) for name in ("HIGH", "MIDDLE", "LOW"))
+        return int(words[self._constant("ROUND_WEIGHT")]), (high << 40) + (middle << 20) + low
 
     def _fill(self) -> None:
         level = self._on
@@ -69,15 +77,6 @@ class Multilevel(Launches):
         self._state.fill(0)
         self._launch(MOVE, "clear_level", level.n)
         self._launch(MOVE, "fill_level", level.n)
-
-    def _read_round(self, number: int) -> Any:
-        assert self._on is not None
-        self._launch(MOVE, "measure_communities", self._on.n, round=number)
-        return self._state.get(number * self._words, (number + 1) * self._words)
-
-    def _products_of(self, words: Any) -> int:
-        high, middle, low = (int(words[self._constant(f"ROUND_{name}")]) for name in ("HIGH", "MIDDLE", "LOW"))
-        return (high << 40) + (middle << 20) + low
 
     def _climb(self) -> list[Level]:
         """Move and contract until a level does not shrink. Return the levels, the finest first."""
@@ -100,47 +99,60 @@ class Multilevel(Launches):
 
     def _move(self, depth: int) -> None:
         """Move the vertices of the current level until the quality hardly rises."""
-        level = self._on
+        level, integers = self._on, self._integers
         assert level is not None
         self._fill()
-        rarity, gains, moved, number, objective = 1, [self._gain()], 0, 0, self.plan.problem.objective
-        least = int(self._integers.scale * _LEAST_GAIN) if objective == "modularity" else 0
+        self._search.set(np.array([1, 0, 0, 1, 0, self._inside, *_words(self._products), *3 * _words(self._gain())]))
+        least = int(integers.scale * _LEAST_GAIN) if self.plan.problem.objective == "modularity" else 0
+        high, low = _words(least)
+        judged = {
+            "penalty": integers.penalty * integers.resolution, "least_high": high, "least_low": low % 2**64,
+            "min_rounds": _MIN_ROUNDS,
+        }  # fmt: skip
         seed = (self.plan.problem.seed + 0x9E3779B9 * (depth + 1)) % 2**32
-        for number in range(1, self._max_rounds):
-            words = self._round(number, rarity, seed)
-            inside = self._inside + int(words[self._constant("ROUND_WEIGHT")])
-            products = self._products_of(words)
-            gains.append(self._integers.gain(inside, products))
-            is_undone = gains[-1] < gains[-2]
-            if is_undone:
-                self._launch(MOVE, "undo_moves", level.n)
-                gains[-1], rarity = gains[-2], min(_MAX_RARITY, 2 * rarity + 1)
-            else:
-                self._inside, self._products = inside, products
-                moved, rarity = moved + int(words[self._constant("ROUND_MOVED")]), max(1, rarity >> 1)
-                if not words[self._constant("ROUND_ACTIVE")]:
-                    break
-            if number >= _MIN_ROUNDS and gains[-1] - gains[-3] <= least:
-                break
-        level.found = {"vertices": level.n, "entries": level.m, "rounds": number, "moved": moved}
+        words = self._moved_in_one_launch(seed, judged) if self._in_one_launch else self._moved(seed, judged)
+        place = self._constant("SEARCH_PRODUCTS")
+        self._inside = int(words[self._constant("SEARCH_INSIDE")])
+        self._products = (int(words[place]) << 64) + int(words[place + 1]) % 2**64
+        rounds, moved = (int(words[self._constant(f"SEARCH_{name}")]) for name in ("ROUND", "MOVED"))
+        level.found = {"vertices": level.n, "entries": level.m, "rounds": rounds, "moved": moved}
 
-    def _round(self, number: int, rarity: int, seed: int) -> Any:
-        """Move vertices once, and return the words of the round."""
-        level, given = self._on, {"round": number, "seed": seed}
-        assert level is not None
-        self._launch_on_rows(MOVE, "decide", level.n, rarity=rarity, row_room=2 * level.longest, **given)
-        self._launch(MOVE, "apply_moves", level.n, round=number)
-        self._launch(MOVE, "measure_moves", level.n, round=number)
-        return self._read_round(number)
+    def _moved_in_one_launch(self, seed: int, judged: dict[str, int]) -> Any:
+        self._control.fill(0)
+        self._launch(MOVE, "move_vertices", self._on.n, seed=seed, **judged)  # type: ignore[union-attr]
+        words = self._search.get()
+        if not words[self._constant("SEARCH_DONE")]:
+            check_status(int(self._control.item(self._constant("GRID_STATUS"))), "move_vertices")
+        return words
+
+    def _moved(self, seed: int, judged: dict[str, int]) -> Any:
+        n, done, undone = self._on.n, self._constant("SEARCH_DONE"), self._constant("SEARCH_UNDONE")  # type: ignore[union-attr]
+        phases = [self._bound(MOVE, name, n, seed=seed) for name in ("decide", "apply_moves", "measure_moves")]
+        phases.append(self._bound(MOVE, "judge_round", 1, **judged))
+        undo = self._bound(MOVE, "undo_moves", n, seed=seed)
+        while True:
+            for phase in phases:
+                phase()
+            words = self._search.get()
+            if words[undone]:
+                undo()
+            if words[done]:
+                return words
 
     def _refine(self, depth: int) -> None:
-        level, row_room = self._on, 2 * self._on.longest  # type: ignore[union-attr]
+        level = self._on
         assert level is not None
-        self._launch(REFINE, "start_refinement", level.n)
         seed = (self.plan.problem.seed + 0x85EBCA6B * (depth + 1)) % 2**32
+        if self._in_one_launch:
+            self._control.fill(0)
+            self._launch(REFINE, "refine", level.n, seed=seed, n_rounds=_REFINING_ROUNDS)
+            check_status(int(self._control.item(self._constant("GRID_STATUS"))), "refine")
+            return
+        self._launch(REFINE, "start_refinement", level.n, seed=seed)
+        join = self._bound(REFINE, "join_groups", level.n, seed=seed)
         for number in range(1, _REFINING_ROUNDS + 1):
-            self._launch_on_rows(REFINE, "choose_group", level.n, round=number, seed=seed, row_room=row_room)
-            self._launch(REFINE, "join_groups", level.n)
+            self._launch(REFINE, "choose_group", level.n, round=number, seed=seed)
+            join()
 
     def _number(self, labels: DeviceArray) -> int:
         """Number the used *labels* in ``numbers``, and return how many there are."""
@@ -175,7 +187,7 @@ class Multilevel(Launches):
         begins = self._list_members(n_groups)
         groups = {"groups": level.groups, "n_groups": n_groups}
         self._list_long_rows(n_groups, begins["slot_begins"])
-        self._launch_on_rows(CONTRACT, "insert_members", n_groups, **groups, **begins)
+        self._launch(CONTRACT, "insert_members", n_groups, **groups, **begins)
         counts, offsets = arrays["counts"].view(0, n_groups), session.empty(n_groups + 1, np.int32)
         Scan(session, counts, offsets).run_checked()
         m = int(offsets.item(n_groups))
