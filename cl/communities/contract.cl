@@ -4,8 +4,11 @@
  *   renumber        a lane a vertex: writes the number of its label among the used labels
  *   count_members   a lane a vertex: counts itself and its entries for its group
  *   place_members   a lane a vertex: writes itself into the list of its group
+ *   list_groups     a lane a group: lists it if it has many entries
  *   insert_members  adds up the entries of the members of a group by the group of the neighbour, in a table
+ *   insert_giants   the same for groups of very many entries: adds the entries of each vertex to the table of its group
  *   write_rows      writes the row of a group from its table
+ *   write_giants    the same for groups of very many entries
  *   carry_strengths a lane a label: writes the strengths of its group
  *   carry_labels    a lane a vertex: writes the community of its group
  *   project         a lane a vertex: takes the label of its group
@@ -50,9 +53,27 @@ KERNEL place_members(uint n, __global const int *groups, __global const int *mem
   }
 }
 
+#ifndef GIANT                    /* On GPUs all work-groups share a group of more entries. */
+#define GIANT 4096u
+#endif
+#define GROUP_LISTS_PARAMETERS __global int *long_groups, volatile __global uint *n_long_groups, __global int *giants
+
 /* Groups of vertices, their members, and the slots of each group. */
 typedef struct { __global const int *of, *begins, *members, *slot_begins; } members_t;
 INLINE uint n_entries_of(__global const int *slot_begins, uint g) { return (uint)(slot_begins[g + 1u] - slot_begins[g]); }
+
+#define FOR_EACH_LONG_GROUP(g, place)                                                                 \
+  const long_rows_t long_ = {long_groups, n_long_groups, 0};                                          \
+  FOR_EACH_LONG_ROW_OF(long_, i_, g, place)
+
+/* n_long_groups: the lengths of both lists. */
+KERNEL list_groups(uint n_groups, __global const int *slot_begins, GROUP_LISTS_PARAMETERS) {
+  FOR_EACH_OF_LANE(g, n_groups) {
+    const uint n_entries = g < n_groups ? n_entries_of(slot_begins, g) : 0u;
+    if (n_entries > GIANT) giants[fetch_add(n_long_groups + 1, 1u)] = (int)g;
+    else if (n_entries > LONG_ROW) long_groups[fetch_add(n_long_groups, 1u)] = (int)g;
+  }
+}
 
 /* A lane adds up the entries of a group.  Returns the length of its row. */
 INLINE int insert_alone(const level_t *level, const members_t *groups, uint g, const slots_t *slots) {
@@ -85,19 +106,20 @@ INLINE int insert_alone(const level_t *level, const members_t *groups, uint g, c
   return count;
 }
 
-/* Move the parts of a table from local memory to global memory.  Returns how many new ones this lane has put there. */
-INLINE int move_parts(int by_group, const table_t *table) {
+/* Move the parts of a table from local memory to global memory.  Returns how many new ones this lane has put there.
+ * is_shared, a constant: other teams add to the slots in global memory, too. */
+INLINE int move_parts(int by_group, int is_shared, const table_t *table) {
   int count = 0;
 #if DIVIDES_ROWS
-  const int has_more = *table->counter != 0u;
+  const int has_more = is_shared || *table->counter != 0u;
   meet(by_group);                /* From here on the counter counts parts that are written one after the other. */
   for (uint k = lane_of_team(by_group); k < table->local_room; k += lanes_of_team(by_group)) {
     const part_t part = take(table, k);
     if (part.group == NOBODY) continue;
-    count++;
     if (has_more) {
-      insert(table->more_keys, table->more_weights, table->more_room, part.group, part.weight);
+      count += insert(table->more_keys, table->more_weights, table->more_room, part.group, part.weight);
     } else {
+      count++;
       const uint to = fetch_add(table->counter, 1u);
       table->more_keys[to] = part.group;
       table->more_weights[to] = part.weight;
@@ -106,28 +128,42 @@ INLINE int move_parts(int by_group, const table_t *table) {
 #endif
   return count;
 }
+/* Add the entries of v, a vertex of group g, to a table.  Returns how many new parts this lane has put into global memory. */
+INLINE int add_entries(const level_t *level, uint v, uint lane, uint lanes, int g, const members_t *groups,
+                       const table_t *table) {
+  int count = 0;
+  FOR_EACH_FOUR(e, level->row_offsets[v] + (int)lane, level->row_offsets[v + 1u], (int)lanes) {
+    int key[4];
+    FOUR_TIMES(i) {
+      const int at = FOURTH(e, i, (int)lanes);
+      key[i] = at < end_ ? groups->of[level->columns[at]] : g;
+    }
+    FOUR_TIMES(i) {
+      if (key[i] != g) count += add(table, key[i], weight_of(level, FOURTH(e, i, (int)lanes)));
+    }
+  }
+  return count;
+}
 INLINE void insert_together(int by_group, const level_t *level, const members_t *groups, uint g, const slots_t *slots,
-                            __global int *counts, __local scratch_t *scratch) {
+                            volatile __global int *counts, __local scratch_t *scratch) {
   const uint n_entries = n_entries_of(groups->slot_begins, g);
   const table_t table = empty_table(by_group, n_entries, (size_t)groups->slot_begins[g], n_entries, slots, scratch);
   long count = 0l;
   const int first = by_group ? (int)sg_in_group() : 0, step = by_group ? SUB_GROUPS_PER_GROUP : 1;
   for (int at = groups->begins[g] + first; at < groups->begins[g + 1u]; at += step) {
     const int v = groups->members[at];
-    for (int e = level->row_offsets[v] + (int)sg_lane(); e < level->row_offsets[v + 1]; e += SUB_GROUP_SIZE) {
-      const int key = groups->of[level->columns[e]];
-      if (key != (int)g) count += add(&table, key, weight_of(level, e));
-    }
+    count += add_entries(level, (uint)v, sg_lane(), SUB_GROUP_SIZE, (int)g, groups, &table);
   }
   meet(by_group);
-  count += move_parts(by_group, &table);
+  count += move_parts(by_group, 0, &table);
   count = sum_of_team(by_group, count, scratch);
   if (lane_of_team(by_group) == 0) counts[g] = (int)count;
   meet(by_group);
 }
-KERNEL insert_members(LEVEL_PARAMETERS, LONG_ROWS_PARAMETERS, SLOTS_PARAMETERS, uint n_groups, __global const int *groups,
-                      __global const int *member_begins, __global const int *members, __global const int *slot_begins,
-                      __global int *counts) {
+#define INSERT_PARAMETERS                                                                             \
+  LEVEL_PARAMETERS, SLOTS_PARAMETERS, uint n_groups, __global const int *groups, __global const int *member_begins, \
+      __global const int *members, __global const int *slot_begins, volatile __global int *counts
+KERNEL insert_members(INSERT_PARAMETERS, GROUP_LISTS_PARAMETERS) {
   LOCAL_ARRAY scratch_t scratch;
   const level_t level = LEVEL;
   const slots_t slots = SLOTS;
@@ -136,10 +172,54 @@ KERNEL insert_members(LEVEL_PARAMETERS, LONG_ROWS_PARAMETERS, SLOTS_PARAMETERS, 
   FOR_EACH_AT(place, g, n_groups) {
     const uint n_entries = g < n_groups ? n_entries_of(slot_begins, g) : 0u;
     if (g < n_groups && n_entries <= LANE_ROW) counts[g] = insert_alone(&level, &all, g, &slots);
+    if (n_entries > GIANT) counts[g] = 0;
     FOR_EACH_MIDDLE_ROW(h, g, n_entries) insert_together(0, &level, &all, h, &slots, counts, &scratch);
   }
-  FOR_EACH_LONG_ROW(g, place) insert_together(1, &level, &all, g, &slots, counts, &scratch);
+  FOR_EACH_LONG_GROUP(g, place) insert_together(1, &level, &all, g, &slots, counts, &scratch);
 }
+
+#if DIVIDES_ROWS
+/* A lane adds the entries of vertex v to the table of group g. */
+INLINE void insert_short_row(const level_t *level, uint v, int g, const members_t *groups, const slots_t *slots,
+                             volatile __global int *counts) {
+  const int begin = groups->slot_begins[g];
+  const uint room = n_entries_of(groups->slot_begins, (uint)g);
+  int count = 0;
+  for (int e = level->row_offsets[v]; e < level->row_offsets[v + 1u]; e++) {
+    const int key = groups->of[level->columns[e]];
+    if (key != g) count += insert(slots->keys + begin, slots->weights + begin, room, key, weight_of(level, e));
+  }
+  if (count) fetch_add(counts + g, count);
+}
+/* A team adds the entries of vertex v to the table of group g, after it has added up those to the same group. */
+INLINE void insert_row(int by_group, const level_t *level, uint v, int g, const members_t *groups, const slots_t *slots,
+                       volatile __global int *counts, __local scratch_t *scratch) {
+  const table_t table = empty_table(by_group, degree_of(level, v), (size_t)groups->slot_begins[g],
+                                    n_entries_of(groups->slot_begins, (uint)g), slots, scratch);
+  long count = add_entries(level, v, lane_of_team(by_group), lanes_of_team(by_group), g, groups, &table);
+  meet(by_group);
+  count = sg_sum(count + move_parts(by_group, 1, &table));
+  if (sg_lane() == 0 && count) fetch_add(counts + g, (int)count);
+  meet(by_group);
+}
+KERNEL insert_giants(INSERT_PARAMETERS, LONG_ROWS_PARAMETERS) {
+  LOCAL_ARRAY scratch_t scratch;
+  const level_t level = LEVEL;
+  const slots_t slots = SLOTS;
+  const members_t all = {groups, member_begins, members, slot_begins};
+  const place_t place = ALL_GROUPS;
+  FOR_EACH_AT(place, v, n) {
+    const int is_of_giant = v < n && n_entries_of(slot_begins, (uint)groups[v]) > GIANT;
+    const uint degree = is_of_giant ? degree_of(&level, v) : 0u;
+    if (degree && degree <= LANE_ROW) insert_short_row(&level, v, groups[v], &all, &slots, counts);
+    FOR_EACH_MIDDLE_ROW(w, v, degree) insert_row(0, &level, w, groups[w], &all, &slots, counts, &scratch);
+  }
+  FOR_EACH_LONG_ROW(v, place) {
+    if (n_entries_of(slot_begins, (uint)groups[v]) > GIANT)
+      insert_row(1, &level, v, groups[v], &all, &slots, counts, &scratch);
+  }
+}
+#endif
 
 /* The rows of the next level. */
 typedef struct { __global const int *offsets; __global int *columns; __global long *weights; } next_rows_t;
@@ -174,8 +254,10 @@ INLINE void write_row(int by_group, uint g, uint lane, uint lanes, __global cons
   }
   if (by_group) meet(1);
 }
-KERNEL write_rows(uint n_groups, LONG_ROWS_PARAMETERS, SLOTS_PARAMETERS, __global const int *slot_begins,
-                  __global const int *next_offsets, __global int *next_columns, __global long *next_weights) {
+#define WRITE_PARAMETERS                                                                              \
+  uint n_groups, SLOTS_PARAMETERS, GROUP_LISTS_PARAMETERS, __global const int *slot_begins,           \
+      __global const int *next_offsets, __global int *next_columns, __global long *next_weights
+KERNEL write_rows(WRITE_PARAMETERS) {
   LOCAL_ARRAY scratch_t scratch;
   const slots_t slots = SLOTS;
   const next_rows_t next = {next_offsets, next_columns, next_weights};
@@ -185,8 +267,31 @@ KERNEL write_rows(uint n_groups, LONG_ROWS_PARAMETERS, SLOTS_PARAMETERS, __globa
     if (n_entries && n_entries <= LANE_ROW) write_row(0, g, 0u, 1u, slot_begins, &slots, &next, &scratch);
     FOR_EACH_MIDDLE_ROW(h, g, n_entries) write_row(0, h, sg_lane(), SUB_GROUP_SIZE, slot_begins, &slots, &next, &scratch);
   }
-  FOR_EACH_LONG_ROW(g, place) write_row(1, g, (uint)get_local_id(0), WG_SIZE, slot_begins, &slots, &next, &scratch);
+  FOR_EACH_LONG_GROUP(g, place) write_row(1, g, (uint)get_local_id(0), WG_SIZE, slot_begins, &slots, &next, &scratch);
 }
+
+#if DIVIDES_ROWS
+/* All work-groups write the row of a group together.  counts: the lengths of the rows, which are counted down. */
+KERNEL write_giants(WRITE_PARAMETERS, volatile __global int *counts) {
+  const uint n_giants = n_long_groups[1];
+  for (uint i = 0u; i < n_giants; i++) {
+    const int g = giants[i], end = slot_begins[g + 1];
+    for (int k = slot_begins[g] + (int)(get_group_id(0) * WG_SIZE); k < end; k += (int)get_global_size(0)) {
+      const int own = k + (int)get_local_id(0), key = own < end ? keys[own] : NOBODY;
+      const lane_mask_t full = sg_ballot(key != NOBODY);
+      int to = 0;
+      if (full && sg_lane() == 0) to = next_offsets[g] + fetch_add(counts + g, -(int)lane_count(full));
+      to = sg_broadcast(to, 0u);
+      if (key == NOBODY) continue;
+      const int at = to - 1 - (int)lane_count(full & lanes_below_mask());
+      next_columns[at] = key;
+      next_weights[at] = weights[own];
+      keys[own] = NOBODY;
+      weights[own] = 0l;
+    }
+  }
+}
+#endif
 
 KERNEL carry_strengths(uint n, __global const int *used, __global const int *numbers, __global const long *out_group_sums,
                        __global const long *in_group_sums, __global long *next_out_strengths,

@@ -47,10 +47,12 @@ INLINE long weight_of(const level_t *level, int e) { return level->is_unit ? 1l 
 /* The work-groups that run a phase: the own number, and how many there are. */
 typedef struct { uint member, members; } place_t;
 #define ALL_GROUPS {(uint)get_group_id(0), (uint)get_num_groups(0)}
-/* Loop over vertices, one a lane; all lanes of a sub-group make the same number of turns, so v may be too large. */
+/* Loop over vertices, one a lane.  If there are few, all sub-groups get some.  All lanes of a sub-group make the same number
+ * of turns, so v may be too large. */
 #define FOR_EACH_AT(place, v, n)                                                                      \
-  const share_t share_ = share_of_members(n, place.member, place.members);                            \
-  for (uint i_ = share_.first, v = i_ + sg_lane(); i_ < share_.end; i_ += share_.step, v = i_ + sg_lane())
+  const list_share_t share_ = share_of_list(n, place.member, place.members);                          \
+  for (uint i_ = share_.first, v = i_ + sg_lane() * share_.stride; i_ < share_.end;                   \
+       i_ += share_.step, v = i_ + sg_lane() * share_.stride)
 #define FOR_EACH_OF_LANE(v, n)                                                                        \
   const place_t place_ = ALL_GROUPS;                                                                  \
   FOR_EACH_AT(place_, v, n)

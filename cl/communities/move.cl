@@ -77,11 +77,16 @@ KERNEL measure_products(uint n, __global const long *out_sums, __global const lo
   add_products(n, out_sums, in_sums, state, place);
 }
 
-/* List the rows of more than LONG_ROW entries. */
-KERNEL list_long_rows(uint n, __global const int *row_offsets, __global int *long_rows, volatile __global uint *n_long_rows) {
+/* List the rows of more than LONG_ROW entries, and reserve slots for those that do not fit into local memory.
+ * n_long_rows: the number of rows, and that of slots. */
+KERNEL list_long_rows(uint n, __global const int *row_offsets, __global int *long_rows, volatile __global uint *n_long_rows,
+                      __global uint *long_begins) {
   FOR_EACH_OF_LANE(v, n) {
-    if (v < n && (uint)(row_offsets[v + 1u] - row_offsets[v]) > LONG_ROW)
-      long_rows[fetch_add(n_long_rows, 1u)] = (int)v;
+    const uint degree = v < n ? (uint)(row_offsets[v + 1u] - row_offsets[v]) : 0u;
+    if (degree <= LONG_ROW) continue;
+    const uint at = fetch_add(n_long_rows, 1u);
+    long_rows[at] = (int)v;
+    long_begins[at] = degree > GROUP_SLOTS ? fetch_add(n_long_rows + 1, 2u * degree) : 0u;
   }
 }
 
@@ -92,7 +97,7 @@ KERNEL list_long_rows(uint n, __global const int *row_offsets, __global int *lon
       volatile __global long *state, volatile __global long *search
 /* Declares the argument of the phases. */
 #define MOVED                                                                                         \
-  const moved_t m = {LEVEL, {long_rows, n_long_rows}, SLOTS, {out_sums, in_sums, sizes}, seed, factor, \
+  const moved_t m = {LEVEL, LONG_ROWS, SLOTS, {out_sums, in_sums, sizes}, seed, factor, \
                      resolution, out_strengths, in_strengths, labels, active, targets, previous, state};
 
 KERNEL decide(MOVE_PARAMETERS) {

@@ -43,7 +43,7 @@ typedef struct {
       volatile __global int *group_sizes, __global int *targets
 /* Declares the argument of the phases. */
 #define REFINED                                                                                       \
-  const refined_t r = {LEVEL, {long_rows, n_long_rows}, SLOTS, {groups, out_group_sums, in_group_sums, group_sizes}, \
+  const refined_t r = {LEVEL, LONG_ROWS, SLOTS, {groups, out_group_sums, in_group_sums, group_sizes}, \
                        seed, factor, resolution, out_strengths, in_strengths, out_sums, in_sums, labels, targets};
 
 INLINE void start_all(const refined_t *r, place_t place) {
@@ -123,18 +123,26 @@ INLINE void choose_alone(const refined_t *r, uint v, uint round) {
 }
 
 /* A team chooses for a vertex. */
-INLINE void choose_together(int by_group, const refined_t *r, uint v, uint round, place_t place, __local scratch_t *scratch) {
+INLINE void choose_together(int by_group, const refined_t *r, uint v, uint slot_begin, uint round, place_t place,
+                            __local scratch_t *scratch) {
   joiner_t joiner = joiner_of(r, v, round);
-  const table_t table = table_of_row(by_group, v, &r->level, &r->slots, place, scratch);
+  const table_t table = table_of_row(by_group, v, slot_begin, &r->level, &r->slots, place, scratch);
   const uint lane = lane_of_team(by_group), lanes = lanes_of_team(by_group);
   const int community = r->labels[v];
   long inside = 0l;
-  for (int e = r->level.row_offsets[v] + (int)lane; e < r->level.row_offsets[v + 1u]; e += (int)lanes) {
-    const int u = r->level.columns[e];
-    if (u == (int)v || r->labels[u] != community) continue;
-    const long weight = weight_of(&r->level, e);
-    add(&table, r->groups.of[u], weight);
-    inside += weight;
+  FOR_EACH_FOUR(e, r->level.row_offsets[v] + (int)lane, r->level.row_offsets[v + 1u], (int)lanes) {
+    int u[4], is_inside[4];
+    FOUR_TIMES(i) {
+      const int at = FOURTH(e, i, (int)lanes);
+      u[i] = at < end_ ? r->level.columns[at] : (int)v;
+      is_inside[i] = u[i] != (int)v && r->labels[u[i]] == community;
+    }
+    FOUR_TIMES(i) {
+      if (!is_inside[i]) continue;
+      const long weight = weight_of(&r->level, FOURTH(e, i, (int)lanes));
+      add(&table, r->groups.of[u[i]], weight);
+      inside += weight;
+    }
   }
   meet(by_group);
   inside = sum_of_team(by_group, inside, scratch);
@@ -156,11 +164,11 @@ INLINE void choose_all(const refined_t *r, uint round, place_t place, __local sc
     const int joining = v < n && degree <= LONG_ROW && may_join(r, v, round);
     if (v < n && degree <= LONG_ROW) r->targets[v] = NOBODY;
     if (joining && degree <= LANE_ROW) choose_alone(r, v, round);
-    FOR_EACH_MIDDLE_ROW(w, v, joining ? degree : 0u) choose_together(0, r, w, round, place, scratch);
+    FOR_EACH_MIDDLE_ROW(w, v, joining ? degree : 0u) choose_together(0, r, w, 0u, round, place, scratch);
   }
-  FOR_EACH_LONG_ROW_OF(r->long_rows, v, place) {
+  FOR_EACH_LONG_ROW_OF(r->long_rows, i, v, place) {
     if (get_local_id(0) == 0) r->targets[v] = NOBODY;
-    if (may_join(r, v, round)) choose_together(1, r, v, round, place, scratch);
+    if (may_join(r, v, round)) choose_together(1, r, v, r->long_rows.slot_begins[i], round, place, scratch);
   }
 }
 

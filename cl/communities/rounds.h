@@ -94,16 +94,23 @@ INLINE void decide_alone(const moved_t *m, uint v, uint round) {
 }
 
 /* A team decides for a vertex. */
-INLINE void decide_together(int by_group, const moved_t *m, uint v, uint round, place_t place, __local scratch_t *scratch) {
+INLINE void decide_together(int by_group, const moved_t *m, uint v, uint slot_begin, uint round, place_t place,
+                            __local scratch_t *scratch) {
   mover_t mover = mover_of(m, v, round);
-  const table_t table = table_of_row(by_group, v, &m->level, &m->slots, place, scratch);
+  const table_t table = table_of_row(by_group, v, slot_begin, &m->level, &m->slots, place, scratch);
   const uint lane = lane_of_team(by_group), lanes = lanes_of_team(by_group);
-  for (int e = m->level.row_offsets[v] + (int)lane; e < m->level.row_offsets[v + 1u]; e += (int)lanes) {
-    const int u = m->level.columns[e], c = m->labels[u];
-    if (u == (int)v) continue;
-    const long weight = weight_of(&m->level, e);
-    if (c == mover.own) mover.to_own += weight;
-    else add(&table, c, weight);
+  FOR_EACH_FOUR(e, m->level.row_offsets[v] + (int)lane, m->level.row_offsets[v + 1u], (int)lanes) {
+    int c[4];
+    long weight[4];
+    FOUR_TIMES(i) {
+      const int at = FOURTH(e, i, (int)lanes), is_entry = at < end_, u = is_entry ? m->level.columns[at] : (int)v;
+      c[i] = u == (int)v ? NOBODY : m->labels[u];
+      weight[i] = is_entry ? weight_of(&m->level, at) : 0l;
+    }
+    FOUR_TIMES(i) {
+      if (c[i] == mover.own) mover.to_own += weight[i];
+      else if (c[i] != NOBODY) add(&table, c[i], weight[i]);
+    }
   }
   meet(by_group);
   const uint room = room_of(&table);
@@ -131,9 +138,9 @@ INLINE void decide_all(const moved_t *m, uint round, uint rarity, place_t place,
       m->targets[v] = NOBODY;
     }
     if (moves && degree <= LANE_ROW) decide_alone(m, v, round);
-    FOR_EACH_MIDDLE_ROW(w, v, moves ? degree : 0u) decide_together(0, m, w, round, place, scratch);
+    FOR_EACH_MIDDLE_ROW(w, v, moves ? degree : 0u) decide_together(0, m, w, 0u, round, place, scratch);
   }
-  FOR_EACH_LONG_ROW_OF(m->long_rows, v, place) {
+  FOR_EACH_LONG_ROW_OF(m->long_rows, i, v, place) {
     const int is_active = m->active[v], moves = is_active && takes_part(m, v, round, rarity);
     meet(1);                     /* lanes have read the active word that lane 0 clears */
     if (get_local_id(0) == 0) {
@@ -141,7 +148,7 @@ INLINE void decide_all(const moved_t *m, uint round, uint rarity, place_t place,
       waiting += is_active && !moves;
       if (moves) m->active[v] = 0;
     }
-    if (moves) decide_together(1, m, v, round, place, scratch);
+    if (moves) decide_together(1, m, v, m->long_rows.slot_begins[i], round, place, scratch);
   }
   waiting = sg_sum(waiting);
   if (sg_lane() == 0 && waiting) fetch_add(m->state + round * ROUND_WORDS + ROUND_ACTIVE, waiting);
@@ -167,16 +174,24 @@ INLINE void apply_all(const moved_t *m, uint round, place_t place) {
 typedef struct { long weight, n_active; } change_t;
 INLINE void measure_row(const moved_t *m, uint v, uint lane, uint lanes, change_t *change) {
   const int own = m->labels[v], before = m->previous[v];
-  for (int e = m->level.row_offsets[v] + (int)lane; e < m->level.row_offsets[v + 1u]; e += (int)lanes) {
-    const int u = m->level.columns[e];
-    if (u == (int)v) continue;
-    const int its_own = m->labels[u], has_moved = m->targets[u] != NOBODY, its_before = has_moved ? m->previous[u] : its_own;
-    /* Each edge has two entries.  If the other end has not moved, its row is not visited. */
-    const int times = (has_moved ? 1 : 2) * ((own == its_own) - (before == its_before));
-    change->weight += times * weight_of(&m->level, e);
-    if (its_own != own) {
-      store_relaxed(m->active + u, 1);
-      change->n_active++;
+  FOR_EACH_FOUR(e, m->level.row_offsets[v] + (int)lane, m->level.row_offsets[v + 1u], (int)lanes) {
+    int u[4], its_own[4], its_before[4], has_moved[4];
+    FOUR_TIMES(i) {
+      const int at = FOURTH(e, i, (int)lanes);
+      u[i] = at < end_ ? m->level.columns[at] : (int)v;
+      its_own[i] = m->labels[u[i]];
+      has_moved[i] = m->targets[u[i]] != NOBODY;
+    }
+    FOUR_TIMES(i) {
+      if (u[i] == (int)v) continue;
+      its_before[i] = has_moved[i] ? m->previous[u[i]] : its_own[i];
+      /* Each edge has two entries.  If the other end has not moved, its row is not visited. */
+      const int times = (has_moved[i] ? 1 : 2) * ((own == its_own[i]) - (before == its_before[i]));
+      change->weight += times * weight_of(&m->level, FOURTH(e, i, (int)lanes));
+      if (its_own[i] != own) {
+        store_relaxed(m->active + u[i], 1);
+        change->n_active++;
+      }
     }
   }
 }
@@ -211,7 +226,7 @@ INLINE void measure_all(const moved_t *m, uint round, place_t place) {
     if (degree && degree <= LANE_ROW) measure_row(m, v, 0u, 1u, &change);
     FOR_EACH_MIDDLE_ROW(w, v, degree) measure_row(m, w, sg_lane(), SUB_GROUP_SIZE, &change);
   }
-  FOR_EACH_LONG_ROW_OF(m->long_rows, v, place) {
+  FOR_EACH_LONG_ROW_OF(m->long_rows, i, v, place) {
     if (m->targets[v] != NOBODY) measure_row(m, v, (uint)get_local_id(0), WG_SIZE, &change);
   }
   change.weight = sg_sum(change.weight);

@@ -4,8 +4,7 @@
  * belongs to a sub-group, and a longer one, which list_long_rows has listed, to a work-group.  CPUs have no long rows.
  *
  * A table has slots in local memory, and on CPUs none.  A key that finds no slot there gets one of the row's slots in global
- * memory, where a row has as many as entries.  Slots in global memory are empty before a row uses them; take() empties
- * them again.
+ * memory.  These slots are empty before a row uses them; take() empties them again.
  *
  * Races: lanes of a team add to a table at once.  A slot gets its key by one compare-exchange and keeps it.  So all lanes
  * find the same slot for a key, or all find the slots of its search taken and go on to global memory.  Sums are added by
@@ -40,20 +39,34 @@
 #define FOR_EACH_MIDDLE_ROW(w, v, degree)                                                             \
   for (lane_mask_t left_ = sg_ballot((degree) > LANE_ROW && (degree) <= LONG_ROW); left_; left_ &= left_ - 1u) \
     for (uint w = sg_broadcast(v, lowest_lane(left_)), turn_ = 1u; turn_; turn_ = 0u)
+/* The long rows, and where the slots of each begin in global memory. */
+typedef struct {
+  __global const int *list;
+  volatile __global const uint *size;
+  __global const uint *slot_begins;
+} long_rows_t;
+#define LONG_ROWS_PARAMETERS                                                                          \
+  __global const int *long_rows, volatile __global const uint *n_long_rows, __global const uint *long_begins
+#define LONG_ROWS {long_rows, n_long_rows, long_begins}
 /* Loop over the long rows of a work-group, whose lanes must all have come here. */
-typedef struct { __global const int *list; volatile __global const uint *size; } long_rows_t;
-#define LONG_ROWS_PARAMETERS __global const int *long_rows, volatile __global const uint *n_long_rows
 #if DIVIDES_ROWS
-#define FOR_EACH_LONG_ROW_OF(rows, v, place)                                                          \
+#define FOR_EACH_LONG_ROW_OF(rows, i, v, place)                                                       \
   barrier(CLK_LOCAL_MEM_FENCE);  /* sub-groups no longer use their slots */                           \
-  for (uint i_ = place.member, long_end_ = *(rows).size; i_ < long_end_; i_ += place.members)         \
-    for (uint v = (uint)(rows).list[i_], turn_ = 1u; turn_; turn_ = 0u)
+  for (uint i = place.member, long_end_ = *(rows).size; i < long_end_; i += place.members)            \
+    for (uint v = (uint)(rows).list[i], turn_ = 1u; turn_; turn_ = 0u)
 #else
-#define FOR_EACH_LONG_ROW_OF(rows, v, place) for (uint v = 0u; v; v = 0u)
+#define FOR_EACH_LONG_ROW_OF(rows, i, v, place) for (uint i = 0u, v = 0u; i; i = 0u)
 #endif
 #define FOR_EACH_LONG_ROW(v, place)                                                                   \
-  const long_rows_t long_ = {long_rows, n_long_rows};                                                 \
-  FOR_EACH_LONG_ROW_OF(long_, v, place)
+  const long_rows_t long_ = LONG_ROWS;                                                                \
+  FOR_EACH_LONG_ROW_OF(long_, i_, v, place)
+
+/* Loop over every step-th number from first on, four a turn, so that four loads are on their way at once.  Numbers from
+ * end_, the end, on are to be left out. */
+#define FOR_EACH_FOUR(e, first, end, step)                                                            \
+  for (int e = first, end_ = end; e < end_; e += 4 * (step))
+#define FOUR_TIMES(i) for (int i = 0; i < 4; i++)
+#define FOURTH(e, i, step) ((e) + (i) * (step))
 
 /* A group of neighbours, and the weight of the entries to it. */
 typedef struct { int group; long weight; } part_t;
@@ -118,7 +131,7 @@ INLINE choice_t best_of_team(int by_group, choice_t own, __local scratch_t *scra
 }
 
 /* The slots of a run in global memory.  On CPUs a sub-group has row_room slots for all its rows, twice as many as the
- * longest row has entries; else each entry has one. */
+ * longest row has entries.  On GPUs a row that does not fit into local memory has twice as many as entries. */
 typedef struct {
   volatile __global int *keys;
   volatile __global long *weights;
@@ -166,15 +179,15 @@ INLINE table_t empty_table(int by_group, uint n_entries, size_t at, uint room, c
 #endif
   return table;
 }
-/* Returns the empty table of row v. */
-INLINE table_t table_of_row(int by_group, uint v, const level_t *level, const slots_t *slots, place_t place,
+/* Returns the empty table of row v.  slot_begin: where its slots begin, for a work-group on a GPU. */
+INLINE table_t table_of_row(int by_group, uint v, uint slot_begin, const level_t *level, const slots_t *slots, place_t place,
                             __local scratch_t *scratch) {
   const uint degree = degree_of(level, v);
 #if DEV_IS_CPU
-  const uint team = place.member * SUB_GROUPS_PER_GROUP + (by_group ? 0u : sg_in_group());
-  return empty_table(by_group, degree, (size_t)team * slots->row_room, min(slots->row_room, 2u * degree), slots, scratch);
+  slot_begin = (place.member * SUB_GROUPS_PER_GROUP + (by_group ? 0u : sg_in_group())) * slots->row_room;
+  return empty_table(by_group, degree, (size_t)slot_begin, min(slots->row_room, 2u * degree), slots, scratch);
 #else
-  return empty_table(by_group, degree, (size_t)level->row_offsets[v], degree, slots, scratch);
+  return empty_table(by_group, degree, (size_t)slot_begin, 2u * degree, slots, scratch);
 #endif
 }
 

@@ -16,7 +16,9 @@ MOVE, REFINE, CONTRACT = (f"communities/{name}.cl" for name in ("move", "refine"
 PERSISTENT = ("move_vertices", "refine")  # kernels whose work-groups wait for each other
 _GROUPS_A_UNIT = 8  # work-groups per compute unit; on CPUs each has a hash table of its own
 _PERSISTENT_GROUPS_A_UNIT = 4  # the same for persistent kernels, so that all their work-groups run at once
+_ENTRIES_A_LANE = 4  # Rows on GPUs: so few, because a lane waits for each entry's label.
 _MIN_CPU_SHARE = 512  # Vertices of a work-group on a CPU. With fewer, starting it takes longer than its work.
+GIANT = 4096  # On GPUs all work-groups share a group of vertices with more entries than this.
 GROUP_SLOTS = 2048  # slots of hash tables in the local memory of a work-group
 
 
@@ -61,9 +63,10 @@ class Launches:
         self._slots: dict[str, DeviceArray] = {}
         n_rows = self._zero.m // long_row(self._sub_groups) + 1 if self._divides_rows else 1
         self._long = {
-            "long_rows": self._session.empty(n_rows, np.int32),
-            "n_long_rows": self._session.zeros(1, np.uint32),
-        }
+            **{name: self._session.empty(n_rows, np.int32) for name in ("long_rows", "long_groups", "giants")},
+            "long_begins": self._session.empty(n_rows, np.uint32),
+            "n_long_rows": self._session.zeros(2, np.uint32), "n_long_groups": self._session.zeros(2, np.uint32),
+        }  # fmt: skip
         out_sums = {f"in{name}": plan.arrays[f"out{name}"] for name in ("_sums", "_group_sums")}
         self._same = {} if self._integers.directed else out_sums
         self._on: Level | None = None
@@ -78,12 +81,6 @@ class Launches:
         arrays["entry_weights"] = self._nothing if weights is None else self._session.upload(weights)
         longest = int(np.diff(self._integers.row_offsets).max(initial=0))
         return Level(plan.problem.graph.n_vertices, self._integers.column_indices.size, longest, arrays)
-
-    def _list_long_rows(self, n: int, offsets: DeviceArray) -> None:
-        """List those of *n* rows that work-groups are to process. The rows begin at *offsets*."""
-        if self._divides_rows:
-            self._long["n_long_rows"].fill(0)
-            self._launch(MOVE, "list_long_rows", n, n=n, row_offsets=offsets)
 
     def _launch(self, source: str, kernel: str, items: int, **values: Any) -> None:
         """Launch *kernel* on the current level. Arrays in *values* replace arrays of the level and of the plan."""
@@ -112,10 +109,14 @@ class Launches:
         return partial(launch, self._groups(items, kernel in PERSISTENT))
 
     def _groups(self, items: int, is_persistent: bool) -> int:
-        facts, size = self._session.facts, self.plan.program(MOVE).work_group_size
+        """Return the number of work-groups for *items*, of which each has the level's mean number of entries."""
+        facts, level = self._session.facts, self._on
+        size: int = self.plan.program(MOVE).work_group_size
         most = _PERSISTENT_GROUPS_A_UNIT * int(facts.compute_units) if is_persistent else self._most_groups()
-        share: int = max(size, _MIN_CPU_SHARE if facts.is_cpu else size)
-        return max(1, min(most, -(-items // share)))
+        if facts.is_cpu:
+            return max(1, min(most, -(-items // max(size, _MIN_CPU_SHARE))))
+        lanes = max(items, level.m // _ENTRIES_A_LANE if level is not None and items > 1 else 1)
+        return max(1, min(most, -(-lanes // size)))
 
     def _most_groups(self) -> int:
         facts, level = self._session.facts, self._on
@@ -129,7 +130,12 @@ class Launches:
         """Make *level* the current level, and reserve the slots of its tables, which are empty between kernels."""
         self._on = level
         slots = level.m
-        if self._session.facts.is_cpu:
+        if self._divides_rows:
+            self._long["n_long_rows"].fill(0)
+            self._launch(MOVE, "list_long_rows", level.n)
+            if level.n > GROUP_SLOTS:  # Rows of smaller levels fit into local memory.
+                slots = max(slots, int(self._long["n_long_rows"].item(1)))
+        else:
             slots = max(slots, 2 * level.longest * self._most_groups() * self._sub_groups)
         if not self._slots or self._slots["keys"].size < slots:
             self._session.check_memory({"tables": 12 * slots})
@@ -139,4 +145,3 @@ class Launches:
             }
             self._slots["keys"].fill(-1)
             self._slots["weights"].fill(0)
-        self._list_long_rows(level.n, level.arrays["row_offsets"])

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from clgraph.algorithms.communities.levels import CONTRACT, MOVE, REFINE, Launches, Level
+from clgraph.algorithms.communities.levels import CONTRACT, GIANT, MOVE, REFINE, Launches, Level
 from clgraph.primitives.scan import Scan
 from clgraph.runtime.driver.failure import check_status
 from clgraph.runtime.memory.arrays import DeviceArray
@@ -185,20 +185,28 @@ class Multilevel(Launches):
             in_group_sums=arrays[sums[both]], **{f"next_{name}": array for name, array in strengths.items()},
         )  # fmt: skip
         begins = self._list_members(n_groups)
-        groups = {"groups": level.groups, "n_groups": n_groups}
-        self._list_long_rows(n_groups, begins["slot_begins"])
-        self._launch(CONTRACT, "insert_members", n_groups, **groups, **begins)
         counts, offsets = arrays["counts"].view(0, n_groups), session.empty(n_groups + 1, np.int32)
+        groups = {"groups": level.groups, "n_groups": n_groups, "counts": counts}
+        if self._divides_rows:
+            self._long["n_long_groups"].fill(0)
+            self._launch(CONTRACT, "list_groups", n_groups, n_groups=n_groups, slot_begins=begins["slot_begins"])
+        self._launch(CONTRACT, "insert_members", n_groups, **groups, **begins)
+        has_giants = self._divides_rows and level.m > GIANT
+        if has_giants:
+            self._launch(CONTRACT, "insert_giants", level.n, **groups, **begins)
         Scan(session, counts, offsets).run_checked()
         m = int(offsets.item(n_groups))
         next_arrays = {
             "row_offsets": offsets, "column_indices": session.empty(max(1, m), np.int32),
             "entry_weights": session.empty(max(1, m), np.int64), **strengths,
         }  # fmt: skip
-        self._launch(
-            CONTRACT, "write_rows", n_groups, n_groups=n_groups, slot_begins=begins["slot_begins"],
-            next_offsets=offsets, next_columns=next_arrays["column_indices"], next_weights=next_arrays["entry_weights"],
-        )  # fmt: skip
+        written = {
+            "n_groups": n_groups, "slot_begins": begins["slot_begins"], "next_offsets": offsets,
+            "next_columns": next_arrays["column_indices"], "next_weights": next_arrays["entry_weights"],
+        }  # fmt: skip
+        self._launch(CONTRACT, "write_rows", n_groups, **written)
+        if has_giants:
+            self._launch(CONTRACT, "write_giants", level.m, **written, counts=counts)
         next_arrays["labels"] = self._carried_labels(n_groups)
         longest = int(counts.get().max(initial=0)) if session.facts.is_cpu else 0
         return Level(n_groups, m, longest, next_arrays)

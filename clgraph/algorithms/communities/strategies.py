@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from clgraph.algorithms.communities import prices
-from clgraph.algorithms.communities.levels import GROUP_SLOTS, long_row
+from clgraph.algorithms.communities.levels import GIANT, GROUP_SLOTS, long_row
 from clgraph.algorithms.communities.multilevel import Multilevel
 from clgraph.algorithms.communities.plan import CommunitiesPlan
 from clgraph.algorithms.communities.problem import CommunitiesProblem
@@ -32,7 +32,7 @@ def _setting(problem: CommunitiesProblem, facts: DeviceFacts) -> Setting:
     ints, longs = Array(n, np.int32), Array(n, np.int64)
     width = facts.sub_group_size
     group = (1 if width == 1 else 2 * width) if facts.is_cpu else min(256, facts.max_work_group_size)
-    rows = {} if facts.is_cpu else {"GROUP_SLOTS": GROUP_SLOTS, "LONG_ROW": long_row(group // width)}
+    rows = {} if facts.is_cpu else {"GROUP_SLOTS": GROUP_SLOTS, "GIANT": GIANT, "LONG_ROW": long_row(group // width)}
     in_sums = Array(n if integers.directed else 1, np.int64)
     arrays = {
         **dict.fromkeys(("final_labels", "targets", "previous", "active", "sizes", "groups", "group_sizes"), ints),
