@@ -106,28 +106,6 @@ INLINE int insert_alone(const level_t *level, const members_t *groups, uint g, c
   return count;
 }
 
-/* Move the parts of a table from local memory to global memory.  Returns how many new ones this lane has put there.
- * is_shared, a constant: other teams add to the slots in global memory, too. */
-INLINE int move_parts(int by_group, int is_shared, const table_t *table) {
-  int count = 0;
-#if DIVIDES_ROWS
-  const int has_more = is_shared || *table->counter != 0u;
-  meet(by_group);                /* From here on the counter counts parts that are written one after the other. */
-  for (uint k = lane_of_team(by_group); k < table->local_room; k += lanes_of_team(by_group)) {
-    const part_t part = take(table, k);
-    if (part.group == NOBODY) continue;
-    if (has_more) {
-      count += insert(table->more_keys, table->more_weights, table->more_room, part.group, part.weight);
-    } else {
-      count++;
-      const uint to = fetch_add(table->counter, 1u);
-      table->more_keys[to] = part.group;
-      table->more_weights[to] = part.weight;
-    }
-  }
-#endif
-  return count;
-}
 /* Add the entries of v, a vertex of group g, to a table.  Returns how many new parts this lane has put into global memory. */
 INLINE int add_entries(const level_t *level, uint v, uint lane, uint lanes, int g, const members_t *groups,
                        const table_t *table) {

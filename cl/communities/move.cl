@@ -4,9 +4,10 @@
  *   fill_level         a lane a vertex: adds its strengths to its community
  *   measure_rows       adds the weight inside communities to the state
  *   measure_products   a lane a community: adds its product of strengths to the state
- *   list_long_rows     a lane a vertex: lists it if its row is long
+ *   list_long_rows     a lane a vertex: lists it if its row is long, or if it is a hub
  *   decide             A hash of vertex and round says whether a vertex takes part.  It looks at the communities of its
  *                      neighbours, and the best one is written if that is better than its own.
+ *   weigh_hubs, choose_for_hubs  the same for vertices with rows that do not fit into local memory; see hubs.h
  *   apply_moves        a lane a vertex: moves it, and changes the sums of both communities
  *   measure_moves      adds the changes of a round to the state, and makes neighbours of moved vertices active
  *   judge_round        one work-item compares the quality with that before the round
@@ -77,27 +78,35 @@ KERNEL measure_products(uint n, __global const long *out_sums, __global const lo
   add_products(n, out_sums, in_sums, state, place);
 }
 
-/* List the rows of more than LONG_ROW entries, and reserve slots for those that do not fit into local memory.
- * n_long_rows: the number of rows, and that of slots. */
+/* List the rows of more than LONG_ROW entries, and reserve slots for those that do not fit into local memory, the hubs.
+ * n_long_rows: the number of rows, that of slots, that of hubs, and that of their pieces. */
 KERNEL list_long_rows(uint n, __global const int *row_offsets, __global int *long_rows, volatile __global uint *n_long_rows,
-                      __global uint *long_begins) {
+                      __global uint *long_begins, HUBS_PARAMETERS) {
   FOR_EACH_OF_LANE(v, n) {
     const uint degree = v < n ? (uint)(row_offsets[v + 1u] - row_offsets[v]) : 0u;
     if (degree <= LONG_ROW) continue;
     const uint at = fetch_add(n_long_rows, 1u);
     long_rows[at] = (int)v;
-    long_begins[at] = degree > GROUP_SLOTS ? fetch_add(n_long_rows + 1, 2u * degree) : 0u;
+    long_begins[at] = 0u;
+    if (degree <= GROUP_SLOTS) continue;
+    const uint slot_begin = fetch_add(n_long_rows + N_SLOTS, 2u * degree), h = fetch_add(n_long_rows + N_HUBS, 1u);
+    const uint n_pieces = (degree + HUB_PIECE - 1u) / HUB_PIECE, first = fetch_add(n_long_rows + N_PIECES, n_pieces);
+    long_begins[at] = hub_begins[h] = slot_begin;
+    hubs[h] = (int)v;
+    hub_pieces[h] = first;
+    hub_own[h] = 0l;
+    for (uint i = 0u; i < n_pieces; i++) piece_hubs[first + i] = h;
   }
 }
 
 #define MOVE_PARAMETERS                                                                               \
-  LEVEL_PARAMETERS, LONG_ROWS_PARAMETERS, SLOTS_PARAMETERS, uint seed, ulong factor, ulong resolution,\
+  LEVEL_PARAMETERS, LONG_ROWS_PARAMETERS, HUBS_PARAMETERS, SLOTS_PARAMETERS, uint seed, ulong factor, ulong resolution, \
       __global const long *out_strengths, __global const long *in_strengths, SUMS_PARAMETERS,         \
       __global int *labels, volatile __global int *active, __global int *targets, __global int *previous, \
       volatile __global long *state, volatile __global long *search
 /* Declares the argument of the phases. */
 #define MOVED                                                                                         \
-  const moved_t m = {LEVEL, LONG_ROWS, SLOTS, {out_sums, in_sums, sizes}, seed, factor, \
+  const moved_t m = {LEVEL, LONG_ROWS, HUBS, SLOTS, {out_sums, in_sums, sizes}, seed, factor, \
                      resolution, out_strengths, in_strengths, labels, active, targets, previous, state};
 
 KERNEL decide(MOVE_PARAMETERS) {
@@ -106,6 +115,20 @@ KERNEL decide(MOVE_PARAMETERS) {
   const place_t place = ALL_GROUPS;
   decide_all(&m, (uint)search[SEARCH_ROUND], (uint)search[SEARCH_RARITY], place, &scratch);
 }
+#if DIVIDES_ROWS
+KERNEL weigh_hubs(MOVE_PARAMETERS) {
+  LOCAL_ARRAY scratch_t scratch;
+  MOVED
+  const place_t place = ALL_GROUPS;
+  weigh_all_hubs(&m, (uint)search[SEARCH_ROUND], (uint)search[SEARCH_RARITY], place, &scratch);
+}
+KERNEL choose_for_hubs(MOVE_PARAMETERS) {
+  LOCAL_ARRAY scratch_t scratch;
+  MOVED
+  const place_t place = ALL_GROUPS;
+  choose_for_all_hubs(&m, (uint)search[SEARCH_ROUND], (uint)search[SEARCH_RARITY], place, &scratch);
+}
+#endif
 KERNEL apply_moves(MOVE_PARAMETERS) {
   MOVED
   const place_t place = ALL_GROUPS;
@@ -144,6 +167,14 @@ KERNEL move_vertices(MOVE_PARAMETERS, ulong penalty, long least_high, ulong leas
     const uint round = (uint)s.round;
     decide_all(&m, round, (uint)s.rarity, place, &scratch);
     GRID_BARRIER
+#if DIVIDES_ROWS
+    if (n_long_rows[N_HUBS]) {
+      weigh_all_hubs(&m, round, (uint)s.rarity, place, &scratch);
+      GRID_BARRIER
+      choose_for_all_hubs(&m, round, (uint)s.rarity, place, &scratch);
+      GRID_BARRIER
+    }
+#endif
     apply_all(&m, round, place);
     GRID_BARRIER
     measure_all(&m, round, place);

@@ -1,72 +1,7 @@
 /* The phases of a round that moves vertices, and the comparison of its quality.  move.cl has the kernels. */
 #ifndef CLGRAPH_COMMUNITIES_ROUNDS_H
 #define CLGRAPH_COMMUNITIES_ROUNDS_H
-#include "communities/rows.h"
-
-/* The sums of strengths and the sizes of communities. */
-typedef struct { volatile __global long *out, *in; volatile __global int *sizes; } sums_t;
-/* Move a vertex of strengths out and in to, or with sign -1 from, community c. */
-INLINE void add_to(const sums_t *sums, int c, int sign, long out, long in) {
-  fetch_add(sums->out + c, sign * out);
-  if (DIRECTED) fetch_add(sums->in + c, sign * in);
-  fetch_add(sums->sizes + c, sign);
-}
-
-typedef struct {
-  level_t level;
-  long_rows_t long_rows;
-  slots_t slots;
-  sums_t sums;
-  uint seed;
-  ulong factor, resolution;
-  __global const long *out_strengths, *in_strengths;
-  __global int *labels;
-  volatile __global int *active;
-  __global int *targets, *previous;
-  volatile __global long *state;
-} moved_t;
-
-/* The community of a vertex, its strengths times the resolution, and the best other community so far. */
-typedef struct {
-  int own, is_alone;
-  uint round;
-  ulong out_loss, in_loss;
-  choice_t best;
-  long to_own;
-} mover_t;
-
-INLINE mover_t mover_of(const moved_t *m, uint v, uint round) {
-  mover_t mover;
-  mover.own = m->labels[v];
-  mover.is_alone = m->sums.sizes[mover.own] == 1;
-  mover.round = round;
-  mover.out_loss = m->resolution * (ulong)m->out_strengths[v];
-  mover.in_loss = DIRECTED ? m->resolution * (ulong)m->in_strengths[v] : 0ul;
-  mover.best.gain.hi = 0l;
-  mover.best.gain.lo = 0ul;
-  mover.best.hash = 0u;
-  mover.best.community = NOBODY;
-  mover.to_own = 0l;
-  return mover;
-}
-/* Weigh a community that the vertex has entries to. */
-INLINE void weigh(const moved_t *m, mover_t *mover, part_t part) {
-  const int c = part.group;
-  if (c == NOBODY || (mover->is_alone && c > mover->own && m->sums.sizes[c] == 1)) return;
-  choice_t other;
-  other.gain = gain_of(m->factor, part.weight, mover->out_loss, mover->in_loss, m->sums.out[c], DIRECTED ? m->sums.in[c] : m->sums.out[c]);
-  other.hash = round_hash(m->seed, mover->round, ~(uint)c);
-  other.community = c;
-  if (is_better(other, mover->best)) mover->best = other;
-}
-/* Write the target of v: the best community if it is better than the own one. */
-INLINE void write_target(const moved_t *m, uint v, const mover_t *mover) {
-  const long own_out = m->sums.out[mover->own] - m->out_strengths[v];
-  const long own_in = DIRECTED ? m->sums.in[mover->own] - m->in_strengths[v] : own_out;
-  const wide_t stay = gain_of(m->factor, mover->to_own, mover->out_loss, mover->in_loss, own_out, own_in);
-  const int moves = mover->best.community >= 0 && is_greater(mover->best.gain, stay);
-  m->targets[v] = moves ? mover->best.community : NOBODY;
-}
+#include "communities/hubs.h"
 
 /* A lane decides for a vertex of a short row. */
 INLINE void decide_alone(const moved_t *m, uint v, uint round) {
@@ -94,10 +29,9 @@ INLINE void decide_alone(const moved_t *m, uint v, uint round) {
 }
 
 /* A team decides for a vertex. */
-INLINE void decide_together(int by_group, const moved_t *m, uint v, uint slot_begin, uint round, place_t place,
-                            __local scratch_t *scratch) {
+INLINE void decide_together(int by_group, const moved_t *m, uint v, uint round, place_t place, __local scratch_t *scratch) {
   mover_t mover = mover_of(m, v, round);
-  const table_t table = table_of_row(by_group, v, slot_begin, &m->level, &m->slots, place, scratch);
+  const table_t table = table_of_row(by_group, v, 0u, &m->level, &m->slots, place, scratch);
   const uint lane = lane_of_team(by_group), lanes = lanes_of_team(by_group);
   FOR_EACH_FOUR(e, m->level.row_offsets[v] + (int)lane, m->level.row_offsets[v + 1u], (int)lanes) {
     int c[4];
@@ -121,9 +55,6 @@ INLINE void decide_together(int by_group, const moved_t *m, uint v, uint slot_be
   meet(by_group);
 }
 
-INLINE int takes_part(const moved_t *m, uint v, uint round, uint rarity) {
-  return (round_hash(m->seed, round, v) & rarity) == 0u;
-}
 INLINE void decide_all(const moved_t *m, uint round, uint rarity, place_t place, __local scratch_t *scratch) {
   const uint n = m->level.n;
   long waiting = 0l;
@@ -138,9 +69,10 @@ INLINE void decide_all(const moved_t *m, uint round, uint rarity, place_t place,
       m->targets[v] = NOBODY;
     }
     if (moves && degree <= LANE_ROW) decide_alone(m, v, round);
-    FOR_EACH_MIDDLE_ROW(w, v, moves ? degree : 0u) decide_together(0, m, w, 0u, round, place, scratch);
+    FOR_EACH_MIDDLE_ROW(w, v, moves ? degree : 0u) decide_together(0, m, w, round, place, scratch);
   }
   FOR_EACH_LONG_ROW_OF(m->long_rows, i, v, place) {
+    if (degree_of(&m->level, v) > GROUP_SLOTS) continue;  /* a hub */
     const int is_active = m->active[v], moves = is_active && takes_part(m, v, round, rarity);
     meet(1);                     /* lanes have read the active word that lane 0 clears */
     if (get_local_id(0) == 0) {
@@ -148,8 +80,11 @@ INLINE void decide_all(const moved_t *m, uint round, uint rarity, place_t place,
       waiting += is_active && !moves;
       if (moves) m->active[v] = 0;
     }
-    if (moves) decide_together(1, m, v, m->long_rows.slot_begins[i], round, place, scratch);
+    if (moves) decide_together(1, m, v, round, place, scratch);
   }
+#if DIVIDES_ROWS
+  insert_all_hubs(m, round, rarity, place, scratch);
+#endif
   waiting = sg_sum(waiting);
   if (sg_lane() == 0 && waiting) fetch_add(m->state + round * ROUND_WORDS + ROUND_ACTIVE, waiting);
 }

@@ -219,26 +219,51 @@ INLINE uint room_of(const table_t *table) {
   return table->more_room;
 #endif
 }
+/* Returns the part in a slot in global memory, and empties the slot. */
+INLINE part_t take_from(volatile __global int *key, volatile __global long *weight) {
+  part_t part = {load_relaxed(key), 0l};
+  if (part.group == NOBODY) return part;
+  part.weight = load_relaxed(weight);
+  store_relaxed(key, NOBODY);
+  store_relaxed(weight, 0l);
+  return part;
+}
 /* Returns the part in slot k, and empties the slot if it is in global memory. */
 INLINE part_t take(const table_t *table, uint k) {
-  part_t part;
 #if DIVIDES_ROWS
   if (k < table->local_room) {
+    part_t part;
     part.group = table->keys[k];
     part.weight = ((long)table->high[k] << 32) + (long)table->low[k];
     return part;
   }
   k -= table->local_room;
 #endif
-  part.group = load_relaxed(table->more_keys + k);
-  part.weight = 0l;
-  if (part.group == NOBODY) return part;
-  part.weight = load_relaxed(table->more_weights + k);
-  store_relaxed(table->more_keys + k, NOBODY);
-  store_relaxed(table->more_weights + k, 0l);
-  return part;
+  return take_from(table->more_keys + k, table->more_weights + k);
 }
 
+/* Move the parts of a table from local memory to global memory.  Returns how many new ones this lane has put there.
+ * is_shared, a constant: other teams add to the slots in global memory, too. */
+INLINE int move_parts(int by_group, int is_shared, const table_t *table) {
+  int count = 0;
+#if DIVIDES_ROWS
+  const int has_more = is_shared || *table->counter != 0u;
+  meet(by_group);                /* From here on the counter counts parts that are written one after the other. */
+  for (uint k = lane_of_team(by_group); k < table->local_room; k += lanes_of_team(by_group)) {
+    const part_t part = take(table, k);
+    if (part.group == NOBODY) continue;
+    if (has_more) {
+      count += insert(table->more_keys, table->more_weights, table->more_room, part.group, part.weight);
+    } else {
+      count++;
+      const uint to = fetch_add(table->counter, 1u);
+      table->more_keys[to] = part.group;
+      table->more_weights[to] = part.weight;
+    }
+  }
+#endif
+  return count;
+}
 /* The entries of a row that a lane adds up alone.  Groups that are listed before get NOBODY. */
 typedef struct { int groups[LANE_ROW]; long weights[LANE_ROW]; } short_row_t;
 INLINE void merge_groups(short_row_t *row) {

@@ -61,12 +61,7 @@ class Launches:
         self._sub_groups = program.work_group_size // facts.sub_group_size if program.work_group_size > 1 else 1
         self._zero = self._finest(plan)
         self._slots: dict[str, DeviceArray] = {}
-        n_rows = self._zero.m // long_row(self._sub_groups) + 1 if self._divides_rows else 1
-        self._long = {
-            **{name: self._session.empty(n_rows, np.int32) for name in ("long_rows", "long_groups", "giants")},
-            "long_begins": self._session.empty(n_rows, np.uint32),
-            "n_long_rows": self._session.zeros(2, np.uint32), "n_long_groups": self._session.zeros(2, np.uint32),
-        }  # fmt: skip
+        self._long = self._lists(self._zero.m if self._divides_rows else 0)
         out_sums = {f"in{name}": plan.arrays[f"out{name}"] for name in ("_sums", "_group_sums")}
         self._same = {} if self._integers.directed else out_sums
         self._on: Level | None = None
@@ -81,6 +76,18 @@ class Launches:
         arrays["entry_weights"] = self._nothing if weights is None else self._session.upload(weights)
         longest = int(np.diff(self._integers.row_offsets).max(initial=0))
         return Level(plan.problem.graph.n_vertices, self._integers.column_indices.size, longest, arrays)
+
+    def _lists(self, m: int) -> dict[str, DeviceArray]:
+        """Return the lists of rows that are processed by work-groups, in a level of *m* entries at most."""
+        rows, hubs = m // long_row(self._sub_groups) + 1, m // GROUP_SLOTS + 1
+        pieces = 2 * m // GROUP_SLOTS + hubs
+        sizes = {
+            **dict.fromkeys(("long_rows", "long_groups", "giants"), (rows, np.int32)), "long_begins": (rows, np.uint32),
+            "n_long_rows": (4, np.uint32), "n_long_groups": (2, np.uint32), "hubs": (hubs, np.int32),
+            **dict.fromkeys(("hub_begins", "hub_pieces"), (hubs, np.uint32)), "hub_own": (hubs, np.int64),
+            "piece_hubs": (pieces, np.uint32), "piece_best": (3 * pieces, np.int64),
+        }  # fmt: skip
+        return {name: self._session.zeros(size, dtype) for name, (size, dtype) in sizes.items()}
 
     def _launch(self, source: str, kernel: str, items: int, **values: Any) -> None:
         """Launch *kernel* on the current level. Arrays in *values* replace arrays of the level and of the plan."""

@@ -127,7 +127,9 @@ class Multilevel(Launches):
 
     def _moved(self, seed: int, judged: dict[str, int]) -> Any:
         n, done, undone = self._on.n, self._constant("SEARCH_DONE"), self._constant("SEARCH_UNDONE")  # type: ignore[union-attr]
-        phases = [self._bound(MOVE, name, n, seed=seed) for name in ("decide", "apply_moves", "measure_moves")]
+        of_hubs = ("weigh_hubs", "choose_for_hubs") if self._divides_rows else ()
+        names = ("decide", *of_hubs, "apply_moves", "measure_moves")
+        phases = [self._bound(MOVE, name, n, seed=seed) for name in names]
         phases.append(self._bound(MOVE, "judge_round", 1, **judged))
         undo = self._bound(MOVE, "undo_moves", n, seed=seed)
         while True:

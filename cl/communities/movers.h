@@ -1,0 +1,91 @@
+/* Vertices that look for a better community: what a round reads, and how a community is weighed. */
+#ifndef CLGRAPH_COMMUNITIES_MOVERS_H
+#define CLGRAPH_COMMUNITIES_MOVERS_H
+#include "communities/rows.h"
+
+/* The sums of strengths and the sizes of communities. */
+typedef struct { volatile __global long *out, *in; volatile __global int *sizes; } sums_t;
+/* Move a vertex of strengths out and in to, or with sign -1 from, community c. */
+INLINE void add_to(const sums_t *sums, int c, int sign, long out, long in) {
+  fetch_add(sums->out + c, sign * out);
+  if (DIRECTED) fetch_add(sums->in + c, sign * in);
+  fetch_add(sums->sizes + c, sign);
+}
+
+/* The hubs, the first slot and the first piece of each, its weight to its own community, the hub of each piece, and the
+ * best community of each piece, in three words. */
+typedef struct {
+  __global const int *vertices;
+  __global const uint *slot_begins, *pieces, *of_pieces;
+  volatile __global long *to_own, *best;
+} hubs_t;
+#define HUBS_PARAMETERS                                                                               \
+  __global int *hubs, __global uint *hub_begins, __global uint *hub_pieces, __global uint *piece_hubs, \
+      volatile __global long *hub_own, volatile __global long *piece_best
+#define HUBS {hubs, hub_begins, hub_pieces, piece_hubs, hub_own, piece_best}
+#define HUB_PIECE (GROUP_SLOTS / 2u)
+#define N_SLOTS 1                /* words of n_long_rows */
+#define N_HUBS 2
+#define N_PIECES 3
+
+typedef struct {
+  level_t level;
+  long_rows_t long_rows;
+  hubs_t hubs;
+  slots_t slots;
+  sums_t sums;
+  uint seed;
+  ulong factor, resolution;
+  __global const long *out_strengths, *in_strengths;
+  __global int *labels;
+  volatile __global int *active;
+  __global int *targets, *previous;
+  volatile __global long *state;
+} moved_t;
+
+/* The community of a vertex, its strengths times the resolution, and the best other community so far. */
+typedef struct {
+  int own, is_alone;
+  uint round;
+  ulong out_loss, in_loss;
+  choice_t best;
+  long to_own;
+} mover_t;
+
+INLINE mover_t mover_of(const moved_t *m, uint v, uint round) {
+  mover_t mover;
+  mover.own = m->labels[v];
+  mover.is_alone = m->sums.sizes[mover.own] == 1;
+  mover.round = round;
+  mover.out_loss = m->resolution * (ulong)m->out_strengths[v];
+  mover.in_loss = DIRECTED ? m->resolution * (ulong)m->in_strengths[v] : 0ul;
+  mover.best.gain.hi = 0l;
+  mover.best.gain.lo = 0ul;
+  mover.best.hash = 0u;
+  mover.best.community = NOBODY;
+  mover.to_own = 0l;
+  return mover;
+}
+/* Weigh a community that the vertex has entries to. */
+INLINE void weigh(const moved_t *m, mover_t *mover, part_t part) {
+  const int c = part.group;
+  if (c == NOBODY || (mover->is_alone && c > mover->own && m->sums.sizes[c] == 1)) return;
+  choice_t other;
+  other.gain = gain_of(m->factor, part.weight, mover->out_loss, mover->in_loss, m->sums.out[c], DIRECTED ? m->sums.in[c] : m->sums.out[c]);
+  other.hash = round_hash(m->seed, mover->round, ~(uint)c);
+  other.community = c;
+  if (is_better(other, mover->best)) mover->best = other;
+}
+/* Write the target of v: the best community if it is better than the own one. */
+INLINE void write_target(const moved_t *m, uint v, const mover_t *mover) {
+  const long own_out = m->sums.out[mover->own] - m->out_strengths[v];
+  const long own_in = DIRECTED ? m->sums.in[mover->own] - m->in_strengths[v] : own_out;
+  const wide_t stay = gain_of(m->factor, mover->to_own, mover->out_loss, mover->in_loss, own_out, own_in);
+  const int moves = mover->best.community >= 0 && is_greater(mover->best.gain, stay);
+  m->targets[v] = moves ? mover->best.community : NOBODY;
+}
+
+INLINE int takes_part(const moved_t *m, uint v, uint round, uint rarity) {
+  return (round_hash(m->seed, round, v) & rarity) == 0u;
+}
+#endif
