@@ -23,7 +23,9 @@
 #define TABLE_WEIGHT_T long
 #include "common/row_table.h"
 
+#ifndef LANE_ROW
 #define LANE_ROW 8u
+#endif
 #ifndef GROUP_SLOTS              /* slots of a work-group in local memory, 12 bytes each */
 #define GROUP_SLOTS 2048u
 #endif

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -9,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from clgraph.primitives.scan import Scan
 from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.programs.program import Launch
 
@@ -16,6 +18,8 @@ MOVE, REFINE, CONTRACT = (f"communities/{name}.cl" for name in ("move", "refine"
 PERSISTENT = ("move_vertices", "refine")  # kernels whose work-groups wait for each other
 _GROUPS_A_UNIT = 8  # work-groups per compute unit; on CPUs each has a hash table of its own
 _PERSISTENT_GROUPS_A_UNIT = 4  # the same for persistent kernels, so that all their work-groups run at once
+# Larger levels take several launches a round: kernels of one phase need fewer registers, and take 0.7 of the time.
+_MAX_PERSISTENT_ENTRIES = 1 << 22
 _ENTRIES_A_LANE = 4  # Rows on GPUs: so few, because a lane waits for each entry's label.
 _MIN_CPU_SHARE = 512  # Vertices of a work-group on a CPU. With fewer, starting it takes longer than its work.
 GIANT = 4096  # On GPUs all work-groups share a group of vertices with more entries than this.
@@ -46,9 +50,9 @@ class Launches:
         self.plan, self._session = plan, plan.session
         self._integers = plan.problem.integers
         self._launches: dict[str, Launch] = {}
+        self._scans: dict[tuple[str, str, int], Scan] = {}
         facts = self._session.facts
         self._divides_rows = not facts.is_cpu
-        self._in_one_launch = self._divides_rows and facts.dialect.has_grid_barrier
         for source in (MOVE, REFINE, CONTRACT):
             plan.program(source)  # Compile the kernels now, so that no run waits for the compiler.
         program = plan.program(MOVE)
@@ -65,6 +69,13 @@ class Launches:
         out_sums = {f"in{name}": plan.arrays[f"out{name}"] for name in ("_sums", "_group_sums")}
         self._same = {} if self._integers.directed else out_sums
         self._on: Level | None = None
+
+    @property
+    def _in_one_launch(self) -> bool:
+        """Whether all rounds of the current level run in one launch."""
+        facts, level = self._session.facts, self._on
+        small = level is not None and level.m <= _MAX_PERSISTENT_ENTRIES
+        return small and not facts.is_cpu and bool(facts.dialect.has_grid_barrier)
 
     def _finest(self, plan: Any) -> Level:
         """Return the level whose vertices are the user's."""
@@ -88,6 +99,20 @@ class Launches:
             "piece_hubs": (pieces, np.uint32), "piece_best": (3 * pieces, np.int64),
         }  # fmt: skip
         return {name: self._session.zeros(size, dtype) for name, (size, dtype) in sizes.items()}
+
+    def _scan(self, source: str, target: str, n: int) -> None:
+        """Write the sums of all earlier items of *source*, an array of the plan, to the first n + 1 items of *target*.
+
+        Making a scan takes longer than the scan of a small level. So a scan of up to four times as many items is made
+        and kept. Further items do not change the sums of the first ones.
+        """
+        arrays = self.plan.arrays
+        room = min(arrays[source].size, 4 ** math.ceil(math.log(n, 4)))
+        scan = self._scans.get((source, target, room))
+        if scan is None:
+            scan = Scan(self._session, arrays[source].view(0, room), arrays[target].view(0, room + 1))
+            self._scans[source, target, room] = scan
+        scan.run_checked()
 
     def _launch(self, source: str, kernel: str, items: int, **values: Any) -> None:
         """Launch *kernel* on the current level. Arrays in *values* replace arrays of the level and of the plan."""

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from clgraph.algorithms.communities.levels import CONTRACT, GIANT, MOVE, REFINE, Launches, Level
-from clgraph.primitives.scan import Scan
 from clgraph.runtime.driver.failure import check_status
 from clgraph.runtime.memory.arrays import DeviceArray
 
@@ -160,11 +159,10 @@ class Multilevel(Launches):
         """Number the used *labels* in ``numbers``, and return how many there are."""
         level, arrays = self._on, self.plan.arrays
         assert level is not None
-        used, numbers = arrays["used"].view(0, level.n), arrays["numbers"].view(0, level.n + 1)
-        used.fill(0)
+        arrays["used"].view(0, level.n).fill(0)
         self._launch(CONTRACT, "mark_used", level.n, labels=labels)
-        Scan(self._session, used, numbers).run_checked()
-        return int(numbers.item(level.n))
+        self._scan("used", "numbers", level.n)
+        return int(arrays["numbers"].item(level.n))
 
     def _contract(self, n_groups: int) -> Level:
         """Return the level whose vertices are the groups that :meth:`_number` has numbered."""
@@ -196,7 +194,8 @@ class Multilevel(Launches):
         has_giants = self._divides_rows and level.m > GIANT
         if has_giants:
             self._launch(CONTRACT, "insert_giants", level.n, **groups, **begins)
-        Scan(session, counts, offsets).run_checked()
+        self._scan("counts", "numbers", n_groups)
+        offsets.copy_from(arrays["numbers"].view(0, n_groups + 1))
         m = int(offsets.item(n_groups))
         next_arrays = {
             "row_offsets": offsets, "column_indices": session.empty(max(1, m), np.int32),
@@ -215,7 +214,7 @@ class Multilevel(Launches):
 
     def _list_members(self, n_groups: int) -> dict[str, DeviceArray]:
         """List the members of each group, and find where the slots of its table begin."""
-        level, arrays, session = self._on, self.plan.arrays, self._session
+        level, arrays = self._on, self.plan.arrays
         assert level is not None
         members_of, entries_of = (arrays[name].view(0, n_groups) for name in ("members_of", "entries_of"))
         members_of.fill(0)
@@ -223,8 +222,8 @@ class Multilevel(Launches):
         groups: dict[str, Any] = {"groups": level.groups}
         self._launch(CONTRACT, "count_members", level.n, **groups)
         begins = {name: arrays[name].view(0, n_groups + 1) for name in ("member_begins", "slot_begins")}
-        Scan(session, members_of, begins["member_begins"]).run_checked()
-        Scan(session, entries_of, begins["slot_begins"]).run_checked()
+        self._scan("members_of", "member_begins", n_groups)
+        self._scan("entries_of", "slot_begins", n_groups)
         self._launch(CONTRACT, "place_members", level.n, **groups, **begins)
         return begins
 
