@@ -36,6 +36,7 @@ class Place:
 
 
 # By place and name: what the kernel says, and what it says with the bug.
+DIVIDED = (*lanes.WIDE, *lanes.DIVIDED_ROWS)
 BUGS: dict[Place, dict[str, tuple[str, str]]] = {
     Place("connected_components/union_find.h", "hook_compress", ("-DHOOK_FIRST=0",)): {
         # A hook by load and store instead of compare-exchange: two hooks of one root lose a union.
@@ -230,18 +231,32 @@ BUGS: dict[Place, dict[str, tuple[str, str]]] = {
             "if (found == NOBODY) store_relaxed(keys + slot, key);",
         )
     },
-    Place("common/row_table.h", "community_groups", (*lanes.WIDE, "-DGROUP_TEAM=1"), lane="threads"): {
+    Place("communities/rows.h", "community_moves", DIVIDED, lane="threads"): {
         # A sub-group adds up sums that others have not written.
-        "sums-read-early": ("scratch[sg_in_group()] = sum;\n  team_sync();", "scratch[sg_in_group()] = sum;")
+        "sums-read-early": (
+            "scratch->sums[sg_in_group()] = x;\n  meet(by_group);",
+            "scratch->sums[sg_in_group()] = x;",
+        )
     },
-    Place("communities/move.cl", "community_moves", ONE): {
+    Place("communities/rows.h", "community_moves", DIVIDED): {
+        "slot-that-two-communities-take": (
+            "found = compare_exchange(table->keys + slot, NOBODY, group);",
+            "store_relaxed(table->keys + slot, group);",
+        )
+    },
+    Place("communities/move.cl", "community_levels", DIVIDED): {
+        "hubs-that-choose-early": ("&scratch);\n      GRID_BARRIER\n      choose", "&scratch);\n      choose")
+    },
+    Place("communities/movers.h", "community_moves", ONE): {
         # Two vertices that join a community at once lose an addition.
         "sum-that-is-lost": (
-            "fetch_add(out_sums + c, sign * out);",
-            "store_relaxed(out_sums + c, load_relaxed(out_sums + c) + sign * out);",
-        ),
+            "fetch_add(sums->out + c, sign * out);",
+            "store_relaxed(sums->out + c, load_relaxed(sums->out + c) + sign * out);",
+        )
+    },
+    Place("communities/rounds.h", "community_moves", ONE): {
         # The edge between two vertices that both move is then counted twice.
-        "edge-of-two-movers": ("(has_moved ? 1 : 2)", "2"),
+        "edge-of-two-movers": ("(has_moved[i] ? 1 : 2)", "2")
     },
     Place("communities/contract.cl", "community_parts", ONE): {
         "parts-flattened-by-halving": (
@@ -252,7 +267,7 @@ BUGS: dict[Place, dict[str, tuple[str, str]]] = {
     Place("communities/refine.cl", "community_groups", ONE): {
         # It may join another group in the same round.
         "group-that-its-vertex-leaves": (
-            " || (group_sizes[c] == 1 && joins(seed, round, (uint)c))) return;",
+            " || (r->groups.sizes[c] == 1 && joins(r->seed, joiner->round, (uint)c))) return;",
             ") return;",
         )
     },

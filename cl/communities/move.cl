@@ -187,3 +187,4 @@ KERNEL move_vertices(MOVE_PARAMETERS, ulong penalty, long least_high, ulong leas
   }
   if (member == 0 && get_local_id(0) == 0) store_search(search, &s);
 }
+#undef GRID_BARRIER

@@ -221,3 +221,4 @@ KERNEL refine(REFINE_PARAMETERS, uint n_rounds, volatile __global uint *control)
     GRID_BARRIER
   }
 }
+#undef GRID_BARRIER

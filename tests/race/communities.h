@@ -1,23 +1,33 @@
-/* A round of moves, a refinement and a contraction of communities, launched as clgraph/algorithms/communities/multilevel.py
+/* Rounds of moves, a refinement and a contraction of communities, launched as clgraph/algorithms/communities/multilevel.py
  * does, on small graphs with weights. */
 #pragma once
 
-#define BLOCK 2u                  /* Several work-items take part in each kernel. */
+#define LINGER linger
+static unsigned linger;          /* short: some groups come too late, and leave their vertices to the others */
 #include "communities/move.cl"
 #include "communities/refine.cl"
 #include "communities/contract.cl"
 
-/* Work-groups that share rows meet at barriers. */
-static const Grouping OF_ROWS = GROUP_TEAM ? WITH_BARRIERS : INDEPENDENT;
+static const Grouping WITH_LOCAL_MEMORY = WG_SIZE == 1 ? INDEPENDENT : WITH_BARRIERS;
+
+/* The arguments of kernels. */
+#define ON_LEVEL (uint)on.n, 0, on.rows, on.columns, on.entries
+#define ON_LONG_ROWS on.long_rows, on.n_long, on.long_begins
+#define ON_HUBS on.hubs, on.hub_begins, on.hub_pieces, on.piece_hubs, on.hub_own, on.piece_best
+#define ON_SLOTS on.room, on.keys, on.weights
+#define MOVING                                                                                        \
+  ON_LEVEL, ON_LONG_ROWS, ON_HUBS, ON_SLOTS, (uint)seed, factor, 1ul << 20, on.strengths, on.strengths, on.sums, on.sums, \
+      on.sizes, on.labels, on.active, on.targets, on.previous, on.state, on.search
 
 struct Searched {
   int n;
   uint room;
-  Array<int> rows, columns, labels, active, targets, previous, sizes, keys, long_rows;
-  Array<uint> n_long_rows;       /* If work-groups are teams, all rows count as long. */
-  Array<long> entries, strengths, sums, weights, state;
+  Array<int> rows, columns, labels, active, targets, previous, sizes, keys, long_rows, hubs;
+  Array<uint> long_begins, n_long, hub_begins, hub_pieces, piece_hubs;
+  Array<long> entries, strengths, sums, weights, state, search, hub_own, piece_best;
 
-  explicit Searched(Random &random) : n(12 + (int)random.below(20)), state(2 * ROUND_WORDS) {
+  explicit Searched(Random &random)
+      : n(12 + (int)random.below(20)), n_long(4), state(MAX_ROUNDS * ROUND_WORDS), search(SEARCH_WORDS) {
     std::vector<std::map<int, long>> found(n);
     for (int k = 0; k < 3 * n; k++) {
       const int u = (int)random.below(k % 3 ? n : 2), v = (int)random.below(n);
@@ -34,15 +44,40 @@ struct Searched {
       rows.push_back((int)columns.size());
       labels.push_back((int)random.below(n / 3));
     }
-    for (auto *words : {&active, &targets, &previous, &sizes, &long_rows}) words->resize(n);
-    std::iota(long_rows.begin(), long_rows.end(), 0);
-    n_long_rows.push_back((uint)n);
+    for (auto *words : {&active, &targets, &previous, &sizes, &long_rows, &hubs}) words->resize(n);
+    for (auto *words : {&long_begins, &hub_begins, &hub_pieces}) words->resize(n);
     sums.resize(n);
+    hub_own.resize(n);
+    piece_hubs.resize(columns.size());
+    piece_best.resize(3 * columns.size());
     room = 2 * (uint)n;
-    keys.resize(room * n);        /* On CPUs each work-item has a table. */
-    weights.resize(room * n);
+    n_long[N_SLOTS] = room * (uint)n;      /* On CPUs each sub-group has a table. */
+    keys.resize(room * n + 2 * columns.size(), NOBODY);
+    weights.resize(keys.size());
     launch(n, [&] { clear_level(n, sums, sums, sizes, active); });
     launch(n, [&] { fill_level(n, labels, strengths, strengths, sums, sums, sizes); });
+    launch(n, [&] {
+      list_long_rows(n, rows, long_rows, n_long, long_begins, hubs, hub_begins, hub_pieces, piece_hubs, hub_own, piece_best);
+    });
+  }
+  long products() const {
+    long sum = 0;
+    for (long x : sums) sum += x * x;
+    return sum;
+  }
+  /* Prepare the rounds of a level. */
+  void begin(ulong factor) {
+    search[SEARCH_ROUND] = search[SEARCH_RARITY] = 1;
+    search[SEARCH_INSIDE] = inside(labels);
+    search[SEARCH_PRODUCTS + 1] = products();
+    const __int128 gain = (__int128)factor * inside(labels) - ((__int128)products() << 20);
+    for (int k = 0; k < 3; k++) {
+      search[SEARCH_GAINS + 2 * k] = (long)(gain >> 64);
+      search[SEARCH_GAINS + 2 * k + 1] = (long)gain;
+    }
+  }
+  bool slots_are_empty() const {
+    return keys == Array<int>(keys.size(), NOBODY) && weights == Array<long>(weights.size());
   }
   ulong total() const { return (ulong)std::accumulate(strengths.begin(), strengths.end(), 0l); }
   long inside(const Array<int> &of) const {
@@ -70,61 +105,86 @@ struct Searched {
   }
 };
 
+static void decide_of(Searched &on, ulong seed, ulong factor) {
+  launch(on.n, [&] { decide(MOVING); }, WITH_LOCAL_MEMORY);
+#if DIVIDES_ROWS
+  launch(on.n, [&] { weigh_hubs(MOVING); }, WITH_LOCAL_MEMORY);
+  launch(on.n, [&] { choose_for_hubs(MOVING); });
+#endif
+}
+
 static bool community_moves_right(Random &random, ulong seed) {
   Searched on(random);
   const Array<int> before = on.labels;
   const Array<long> sums_before = on.sums;
   const ulong factor = on.total() << 20;
-  launch(on.n, [&] { measure_rows(on.n, 0, on.rows, on.columns, on.entries, 0, on.labels, on.state); });
+  launch(on.n, [&] { measure_rows(ON_LEVEL, ON_LONG_ROWS, on.labels, on.state); }, WITH_LOCAL_MEMORY);
+  launch(on.n, [&] { measure_products(on.n, on.sums, on.sums, on.state); });
   if (on.state[ROUND_WEIGHT] != on.inside(before)) return false;
-  launch(on.n, [&] {
-    decide(on.n, 0, on.rows, on.columns, on.entries, ~0u, on.long_rows, on.n_long_rows, on.room, 1, (uint)seed, 1, factor,
-           1ul << 20, on.strengths, on.strengths, on.sums, on.sums, on.sizes, on.labels, on.active, on.targets, on.keys,
-           on.weights);
-  }, OF_ROWS);
+  on.begin(factor);
+  decide_of(on, seed, factor);
   for (int v = 0; v < on.n; v++) {
     const bool takes_part = (round_hash((uint)seed, 1, v) & 1) == 0;
     if (takes_part == (on.active[v] != 0) || (!takes_part && on.targets[v] != NOBODY)) return false;
     if (takes_part && on.sizes[before[v]] > 1 && !on.is_best(v, before, sums_before)) return false;
   }
-  launch(on.n, [&] {
-    apply_moves(on.n, 1, on.targets, on.strengths, on.strengths, on.sums, on.sums, on.sizes, on.labels, on.previous, on.state);
-  });
-  launch(on.n, [&] {
-    measure_moves(on.n, 0, on.rows, on.columns, on.entries, 1, on.labels, on.previous, on.targets, on.active, on.state);
-  });
-  launch(on.n, [&] { measure_communities(on.n, 1, on.sums, on.sums, on.active, on.state); });
+  if (!on.slots_are_empty()) return false;
+  launch(on.n, [&] { apply_moves(MOVING); });
+  launch(on.n, [&] { measure_moves(MOVING); }, WITH_LOCAL_MEMORY);
   const long *words = &on.state[ROUND_WORDS];
-  long products = 0, n_active = 0;
-  for (int c = 0; c < on.n; c++) products += on.sums[c] * on.sums[c];
-  for (int v = 0; v < on.n; v++) n_active += on.active[v];
   Array<int> sizes(on.n);
   for (int v = 0; v < on.n; v++) sizes[on.labels[v]]++;
   const long n_moved = std::count_if(on.targets.begin(), on.targets.end(), [](int target) { return target != NOBODY; });
+  const bool any_active = std::count(on.active.begin(), on.active.end(), 1) != 0;
   return on.sizes == sizes && words[ROUND_MOVED] == n_moved && on.sums == on.sums_of(on.labels)
          && words[ROUND_WEIGHT] == on.inside(on.labels) - on.inside(before)
-         && (words[ROUND_HIGH] << 40) + (words[ROUND_MIDDLE] << 20) + words[ROUND_LOW] == products
-         && words[ROUND_ACTIVE] == n_active;
+         && (words[ROUND_HIGH] << 40) + (words[ROUND_MIDDLE] << 20) + words[ROUND_LOW] == on.products()
+         && (words[ROUND_ACTIVE] != 0) == any_active;
+}
+
+/* All rounds of a level, in one launch and in several, end with the same labels. */
+static bool community_levels_right(Random &random, ulong seed) {
+  Searched on(random), alone = on;
+  const ulong factor = on.total() << 20, penalty = 1ul << 20;
+  on.begin(factor);
+  alone.begin(factor);
+  for (int turn = 0; turn < MAX_ROUNDS && !on.search[SEARCH_DONE]; turn++) {
+    decide_of(on, seed, factor);
+    launch(on.n, [&] { apply_moves(MOVING); });
+    launch(on.n, [&] { measure_moves(MOVING); }, WITH_LOCAL_MEMORY);
+    launch(1, [&] { judge_round(factor, penalty, 0l, 0ul, 3u, on.state, on.search); });
+    if (on.search[SEARCH_UNDONE]) launch(on.n, [&] { undo_moves(MOVING); });
+  }
+  if (on.search[SEARCH_INSIDE] != on.inside(on.labels) || on.search[SEARCH_PRODUCTS + 1] != on.products()) return false;
+  const Array<int> labels = on.labels;
+  Array<uint> control(GRID_CONTROL_WORDS);
+  linger = random.below(2) || WG_SIZE > 1 ? 30 : ~0u;
+  std::swap(on, alone);
+  launch((1 + random.below(3)) * WG_SIZE, [&] { move_vertices(MOVING, penalty, 0l, 0ul, 3u, control); }, WITH_LOCAL_MEMORY);
+  return on.labels == labels && on.search == alone.search && !control[GRID_STATUS];
 }
 
 static bool community_groups_right(Random &random, ulong seed) {
   Searched on(random);
+  const ulong factor = on.total() << 20;
   Array<int> groups(on.n), group_sizes(on.n), used(on.n), numbers(on.n + 1), dense(on.n);
   Array<long> group_sums(on.n);
-  launch(on.n, [&] { start_refinement(on.n, on.strengths, on.strengths, groups, group_sums, group_sums, group_sizes); });
+#define REFINING                                                                                      \
+  ON_LEVEL, ON_LONG_ROWS, ON_SLOTS, (uint)seed, factor, 1ul << 20, on.strengths, on.strengths, on.sums, on.sums, on.labels, \
+      groups, group_sums, group_sums, group_sizes, on.targets
+  launch(on.n, [&] { start_refinement(REFINING); });
   for (uint round = 1; round <= 3; round++) {
-    launch(on.n, [&] {
-      choose_group(on.n, 0, on.rows, on.columns, on.entries, ~0u, on.long_rows, on.n_long_rows, on.room, round, (uint)seed,
-                   on.total() << 20, 1ul << 20, on.strengths, on.strengths, on.sums, on.sums, on.labels, groups, group_sums,
-                   group_sums, group_sizes, on.targets, on.keys, on.weights);
-    }, OF_ROWS);
-    launch(on.n, [&] {
-      join_groups(on.n, on.targets, on.strengths, on.strengths, groups, group_sums, group_sums, group_sizes);
-    });
+    launch(on.n, [&] { choose_group(REFINING, round); }, WITH_LOCAL_MEMORY);
+    launch(on.n, [&] { join_groups(REFINING); });
   }
   if (group_sums != on.sums_of(groups)) return false;
   for (int v = 0; v < on.n; v++)           /* a vertex and the first of its group are in one community */
     if (on.labels[v] != on.labels[groups[v]] || groups[groups[v]] != groups[v]) return false;
+  const Array<int> found_groups = groups;
+  Array<uint> control(GRID_CONTROL_WORDS);
+  linger = random.below(2) || WG_SIZE > 1 ? 30 : ~0u;
+  launch((1 + random.below(3)) * WG_SIZE, [&] { refine(REFINING, 3u, control); }, WITH_LOCAL_MEMORY);
+  if (groups != found_groups || control[GRID_STATUS]) return false;
   launch(on.n, [&] { mark_used(on.n, groups, used); });
   std::partial_sum(used.begin(), used.end(), numbers.begin() + 1);
   launch(on.n, [&] { renumber(on.n, groups, numbers, dense); });
@@ -134,25 +194,32 @@ static bool community_groups_right(Random &random, ulong seed) {
   std::partial_sum(members_of.begin(), members_of.end(), member_begins.begin() + 1);
   std::partial_sum(entries_of.begin(), entries_of.end(), slot_begins.begin() + 1);
   launch(on.n, [&] { place_members(on.n, dense, member_begins, members_of, members); });
-  on.n_long_rows[0] = k;
-  launch(on.n, [&] {
-    insert_members(on.n, 0, on.rows, on.columns, on.entries, ~0u, on.long_rows, on.n_long_rows, k, dense, member_begins,
-                   members, slot_begins, on.keys, on.weights, counts);
-  }, OF_ROWS);
+  Array<int> long_groups(k), giants(k);
+  Array<uint> n_long_groups(2);
+  launch(k, [&] { list_groups(k, slot_begins, long_groups, n_long_groups, giants); });
+#define INSERTING ON_LEVEL, ON_SLOTS, k, dense, member_begins, members, slot_begins, counts
+  launch(on.n, [&] { insert_members(INSERTING, long_groups, n_long_groups, giants); }, WITH_LOCAL_MEMORY);
+#if DIVIDES_ROWS
+  launch(on.n, [&] { insert_giants(INSERTING, ON_LONG_ROWS); }, WITH_LOCAL_MEMORY);
+#endif
   for (uint g = 0; g < k; g++)
     if (counts[g] < 0 || counts[g] > slot_begins[g + 1] - slot_begins[g]) return false;
   Array<int> offsets(k + 1);
   std::partial_sum(counts.begin(), counts.end(), offsets.begin() + 1);
   Array<int> next_columns(offsets[k] + 1);
   Array<long> next_weights(offsets[k] + 1);
-  launch(on.n, [&] { write_rows(k, slot_begins, on.keys, on.weights, offsets, next_columns, next_weights); });
+#define WRITING k, ON_SLOTS, long_groups, n_long_groups, giants, slot_begins, offsets, next_columns, next_weights
+  launch(on.n, [&] { write_rows(WRITING); }, WITH_LOCAL_MEMORY);
+#if DIVIDES_ROWS
+  launch(on.n, [&] { write_giants(WRITING, counts); });
+#endif
   std::map<std::pair<int, int>, long> expected, found;
   for (int v = 0; v < on.n; v++)
     for (int e = on.rows[v]; e < on.rows[v + 1]; e++)
       if (dense[v] != dense[on.columns[e]]) expected[{dense[v], dense[on.columns[e]]}] += on.entries[e];
   for (uint g = 0; g < k; g++)
     for (int e = offsets[g]; e < offsets[g + 1]; e++) found[{(int)g, next_columns[e]}] = next_weights[e];
-  return found == expected && (int)found.size() == offsets[k];
+  return found == expected && (int)found.size() == offsets[k] && on.slots_are_empty();
 }
 
 /* Communities of several parts: each part gets the number of its least vertex. */
@@ -172,7 +239,7 @@ static bool community_parts_right(Random &random, ulong) {
         changes = true;
       }
   }
-  launch(on.n, [&] { link_inside(on.n, 0, on.rows, on.columns, on.entries, on.labels, parent); });
+  launch(on.n, [&] { link_inside(ON_LEVEL, ON_LONG_ROWS, on.labels, parent); }, WITH_LOCAL_MEMORY);
   launch(on.n, [&] { flatten(on.n, parent); });
   Array<int> chain(on.n);                  /* the deepest tree */
   for (int v = 1; v < on.n; v++) chain[v] = v - 1;
@@ -180,5 +247,5 @@ static bool community_parts_right(Random &random, ulong) {
   return parent == expected && chain == Array<int>(on.n);
 }
 
-static const Case cases[] = {{"community_moves", community_moves_right}, {"community_groups", community_groups_right},
-                             {"community_parts", community_parts_right}};
+static const Case cases[] = {{"community_moves", community_moves_right}, {"community_levels", community_levels_right},
+                             {"community_groups", community_groups_right}, {"community_parts", community_parts_right}};

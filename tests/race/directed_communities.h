@@ -1,7 +1,6 @@
 /* Communities of directed graphs: the second strength of each vertex is added up, too. */
 #pragma once
 #include "host.h"
-#define BLOCK 2u
 #define DIRECTED 1
 #include "communities/move.cl"
 #include "communities/refine.cl"
@@ -18,8 +17,14 @@ static bool directed_sums_right(Random &random, ulong) {
   }
   launch(n, [&] { clear_level(n, out_sums, in_sums, sizes, active); });
   launch(n, [&] { fill_level(n, labels, out, in, out_sums, in_sums, sizes); });
-  launch(n, [&] { start_refinement(n, out, in, groups, out_groups, in_groups, group_sizes); });
-  launch(n, [&] { join_groups(n, targets, out, in, groups, out_groups, in_groups, group_sizes); });
+  Array<int> none(1), keys(1);
+  Array<uint> no_rows(4);
+  Array<long> weights(1);
+#define REFINING                                                                                      \
+  (uint)n, 1, none, none, weights, none, no_rows, no_rows, 1u, keys, weights, 0u, 1ul, 1ul, out, in, out_sums, in_sums, labels, \
+      groups, out_groups, in_groups, group_sizes, targets
+  launch(n, [&] { start_refinement(REFINING); });
+  launch(n, [&] { join_groups(REFINING); });
   return in_sums == expected && in_groups == joined;
 }
 

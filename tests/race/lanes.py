@@ -22,6 +22,8 @@ ONE_WIDE = ("-DWG_SIZE=4", "-DDEV_SUB_GROUP_SIZE=4")
 CHECKED_LATER = ("-DWG_SIZE=4", "-DCHECKS=1")
 HUBS = ("-DHUB_ENTRIES=5", "-DLONE_ENTRIES=2")  # limits so low that a work-group reads some rows together
 FULL_QUEUES = ("-DSTEPS=1", "-DQUEUE_ROWS=12")  # Several work-items move rows from a full queue to the lists.
+# Lanes, sub-groups and work-groups take rows by their lengths, with limits that rows of 20 entries exceed.
+DIVIDED_ROWS = ("-DDIVIDES_ROWS=1", "-DLANE_ROW=2u", "-DLONG_ROW=4u", "-DGROUP_SLOTS=16u", "-DGIANT=24u")
 BUILDS: dict[str, list[tuple[str, ...]]] = {
     "vocabulary": [(), WIDE],
     "connected_components": [
@@ -46,7 +48,7 @@ BUILDS: dict[str, list[tuple[str, ...]]] = {
         (*WIDE, "-DWORDS_ORDER=1"),
     ],
     "directed_communities": [("-DWG_SIZE=1",)],
-    "communities": [("-DWG_SIZE=1",), (*WIDE, "-DWORDS_ORDER=1"), (*WIDE, "-DGROUP_TEAM=1")],
+    "communities": [("-DWG_SIZE=1",), (*WIDE, "-DWORDS_ORDER=1"), (*WIDE, *DIVIDED_ROWS)],
     "distance_two": [(), ("-DWG_SIZE=4", "-DGROUP_TEAM=1")],
     "sized_nets": [(), ("-DWG_SIZE=4", "-DGROUP_TEAM=1"), (*WIDE, "-DTEAM=4")],
     "factorization": [(), ONE_WIDE, (*ONE_WIDE, "-DLANES=2", "-DWORDS_ORDER=1")],
