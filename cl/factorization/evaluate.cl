@@ -33,8 +33,9 @@ KERNEL squared_errors(const offset_t n, const __global int *restrict users, cons
   for (offset_t base = (offset_t)(get_group_id(0) * SLOTS_PER_GROUP); base < n; base += stride) {
     const offset_t k = base + (offset_t)slot_in_group();
     const int active = k < n;
+    float error = prediction(m, active, active ? users[k] : 0, active ? items[k] : 0);
     const value_t value = active ? values[k] : NO_VALUE;
-    float error = prediction(m, active, active ? users[k] : 0, active ? items[k] : 0) - RATING(value);
+    error -= RATING(value);
     float square = active && slot_lane() == 0 ? WEIGHTED_BY(value, error * error) : 0.0f;
     float term = square - lost, next = sum + term;
     lost = (next - sum) - term;

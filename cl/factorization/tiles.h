@@ -50,24 +50,33 @@ INLINE int source_field(const __global int4 *restrict ratings, offset_t start, o
 /* A slot's rating.  count is the number of ratings of its tile; item is -1 in slots that the tile does not fill. */
 typedef struct { int user, item, count, fields, longest; value_t value; } tile_t;
 
-/* A slot's rating before its tile is known: user, item and fields, and its value. */
-typedef struct { int user, item, fields; value_t value; } loaded_t;
+/* A slot's rating before its tile is known. */
+typedef struct {
+  int4 packed;
+#if WEIGHTED
+  float weight;
+#endif
+} loaded_t;
 
 INLINE loaded_t load_rating(PACKED_PARAMS, offset_t begin, offset_t end) {
   const offset_t k = begin + (offset_t)(sg_lane() / LANES);
-  const int4 rating = k < end ? ratings[k] : (int4)(0, -1, 0, 0);
-  loaded_t loaded = {rating.x, rating.y, rating.w, WITH_WEIGHT(as_float(rating.z), k < end ? weights[k] : 0.0f)};
+  loaded_t loaded;
+  loaded.packed = k < end ? ratings[k] : (int4)(0, -1, 0, 0);
+#if WEIGHTED
+  loaded.weight = k < end ? weights[k] : 0.0f;
+#endif
   return loaded;
 }
-INLINE tile_t as_tile(loaded_t rating) {
-  const int head = sg_broadcast(rating.fields, 0u), inside = (int)(sg_lane() / LANES) < COUNT(head);
+INLINE tile_t as_tile(loaded_t loaded) {
+  const int4 rating = loaded.packed;
+  const int head = sg_broadcast(rating.w, 0u), inside = (int)(sg_lane() / LANES) < COUNT(head);
   tile_t tile;
   tile.count = COUNT(head);
   tile.longest = LONGEST(head);
-  tile.user = rating.user;
-  tile.item = inside ? rating.item : -1;
-  tile.fields = inside ? rating.fields : 0;
-  tile.value = rating.value;
+  tile.user = rating.x;
+  tile.item = inside ? rating.y : -1;
+  tile.fields = inside ? rating.w : 0;
+  tile.value = WITH_WEIGHT(as_float(rating.z), loaded.weight);
   return tile;
 }
 

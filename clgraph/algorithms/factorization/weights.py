@@ -30,7 +30,7 @@ def checked_weights(name: str, given: Any, n_ratings: int) -> NDArray[np.float32
         at = int(right.argmin())
         raise InputError(f"{name}[{at}] = {array[at]}; weights must be finite float32 numbers of at least 0")
     if not weights.any():
-        raise InputError(f"all numbers of {name} are 0; one of them must be positive")
+        raise InputError(f"all weights in {name} are zero; one of them must be positive")
     return weights
 
 
