@@ -187,8 +187,8 @@ class FittedFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             return weighted_matrix(matrix, sample_weight)
         if y is None:
             raise InputError("pairs need their ratings, y")
-        arrays = validate_data(self, X, y, reset=reset, dtype=None, y_numeric=True)
-        return weighted_pairs(*arrays, sample_weight)
+        pairs, values = validate_data(self, X, y, reset=reset, dtype=None, y_numeric=True)
+        return weighted_pairs(pairs, values, sample_weight)
 
     def _numbered(self, X: Any, y: Any = None, *, known: Ratings | None = None) -> Ratings:
         """Return *X* and *y* as Ratings with the user and item numbers of *known*, by default the fit's numbers."""

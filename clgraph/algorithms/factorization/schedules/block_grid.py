@@ -135,7 +135,7 @@ def _deal(plan: FactorizationPlan, *, seed: int) -> dict[str, DeviceArray]:
     made = {"ratings": packed, "offsets": offsets}
     if plan.problem.weights is not None:
         made["weights"] = session.empty(plan.problem.n, np.float32)
-    plan.program(_SOURCE).bind("cut_tiles", n_blocks, n_blocks=n_blocks, **made)()
+    plan.program(_SOURCE).bind("cut_tiles", n_blocks, made, n_blocks=n_blocks)()
     return {**made, "order": order}
 
 
