@@ -110,6 +110,16 @@ def test_training_lowers_the_weighted_loss(session: Session, strategy: str) -> N
     assert rmse(ratings, factors_of(model), model.mean_) < 0.7 * ratings.values.std()
 
 
+@pytest.mark.parametrize("strategy", ALL_OFFLINE)
+def test_values_of_weight_0_change_no_bit(make: Any, strategy: str) -> None:
+    values = np.where(WEIGHTS > 0, SMALL.values, -77)
+    corrupted = Ratings(SMALL.users, SMALL.items, values, *SMALL.shape)
+    clean, other = (make(strategy=strategy, clip=True).fit(X, sample_weight=WEIGHTS) for X in (SMALL, corrupted))
+    assert (WEIGHTS == 0).any()
+    assert_same(clean, other)
+    np.testing.assert_array_equal(clean.predict(*SMALL.to_pairs()[0].T), other.predict(*SMALL.to_pairs()[0].T))
+
+
 def test_weights_of_0_leave_regularization(make: Any) -> None:
     """The rows of a rating of weight 0 shrink as without weights."""
     ratings = Ratings.from_triples([0, 1], [0, 1], [1.0, 9.0])
