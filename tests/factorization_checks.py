@@ -58,10 +58,16 @@ def random_factors(ratings: Ratings, rank: int, biases: bool = False) -> Factors
     return Factors(*rows, *(rng.normal(0, 0.3, n).astype(np.float32) if biases else None for n in ratings.shape))
 
 
+def random_weights(ratings: Ratings) -> NDArray[np.float32]:
+    """Draw a weight for each rating. A quarter of the weights are 0."""
+    rng = np.random.default_rng(6)
+    return (rng.uniform(0.2, 2, ratings.n_ratings) * (rng.random(ratings.n_ratings) > 0.25)).astype(np.float32)
+
+
 def problem_of(
-    ratings: Ratings, rank: int = 5, storage="float32", biases=False, *, checked: bool = True
+    ratings: Ratings, rank: int = 5, storage="float32", biases=False, *, checked: bool = True, weights=None
 ) -> FactorizationProblem:
-    return FactorizationProblem(ratings, rank, 1, storage, biases, MEAN, checked=checked)
+    return FactorizationProblem(ratings, rank, 1, storage, biases, MEAN, checked=checked, weights=weights)
 
 
 def start(plan: FactorizationPlan) -> Factors:
@@ -88,10 +94,11 @@ def assert_each_once(plan, n_sweeps: int = 1, *, is_racy: bool = False) -> None:
 
 
 def check_sweeps(
-    session: Session, strategy: str, ratings: Ratings, rank: int, storage="float32", biases=False, **options
-):
+    session: Session, strategy: str, ratings: Ratings, rank: int, storage="float32", biases=False, *, weights=None,
+    **options,
+):  # fmt: skip
     """Make two sweeps: each rating once in each of them, and no conflict if the strategy locks."""
-    plan = plan_on(session, strategy, problem_of(ratings, rank, storage, biases), **options)
+    plan = plan_on(session, strategy, problem_of(ratings, rank, storage, biases, weights=weights), **options)
     for _ in range(2):
         plan.sweep()
         plan.check()
@@ -111,16 +118,17 @@ def sweep_order(plan) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     return serial.astype(np.int64), np.arange(plan.problem.n + 1)
 
 
-def replay(ratings: Ratings, factors: Factors, order, offsets) -> Factors:
+def replay(ratings: Ratings, factors: Factors, order, offsets, weights=None) -> Factors:
     """One sweep, superstep by superstep, with numpy."""
     users, items, values = (a[order] for a in (ratings.users, ratings.items, ratings.values))
+    rates = np.full(order.size, RATE, np.float32) if weights is None else np.float32(RATE) * weights[order]
     p, q = factors.user_factors.copy(), factors.item_factors.copy()
     biases = [b.copy() for b in factors[2:] if b is not None]
     decay = np.float32(1 - RATE * REGULARIZATION)
     for begin, end in pairwise(offsets.tolist()):
         u, i = users[begin:end], items[begin:end]
         known = MEAN + (biases[0][u] + biases[1][i] if biases else 0)
-        step = np.float32(RATE) * (values[begin:end] - known - np.einsum("ij,ij->i", p[u], q[i]))
+        step = rates[begin:end] * (values[begin:end] - known - np.einsum("ij,ij->i", p[u], q[i]))
         p[u], q[i] = decay * p[u] + step[:, None] * q[i], decay * q[i] + step[:, None] * p[u]
         if biases:
             biases[0][u], biases[1][i] = decay * biases[0][u] + step, decay * biases[1][i] + step
@@ -136,11 +144,13 @@ def check_replay(
     biases=False,
     *,
     checked: bool = True,
+    weights: NDArray[np.float32] | None = None,
     change: Callable[[Any], Any] | None = None,
     **options,
 ):
     """Sweep twice: every rating once, no conflicts, the factors of the replay; once more: the same bits."""
-    plan = plan_on(session, strategy, problem_of(ratings, rank, storage, biases, checked=checked), **options)
+    problem = problem_of(ratings, rank, storage, biases, checked=checked, weights=weights)
+    plan = plan_on(session, strategy, problem, **options)
     if change:
         plan = change(plan) or plan
     model, begin = plan.model, start(plan)
@@ -149,7 +159,7 @@ def check_replay(
     assert (np.diff(offsets) > 0).all()
     expected, results = begin, []
     for _ in range(2):
-        expected = replay(ratings, expected, order, offsets)
+        expected = replay(ratings, expected, order, offsets, weights)
     for _ in range(2):
         model.set(begin)
         for _ in range(2):

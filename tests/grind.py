@@ -358,12 +358,13 @@ def factorization_offline(session: Session) -> None:
 
 
 def factorization_blocks(session: Session) -> None:
-    """Sweep over a grid of blocks, a launch for each step, and over block-diagonals."""
-    from factorization_checks import check_replay, cross
+    """Sweep over a grid of blocks, a launch for each step, and over block-diagonals; with weights, too."""
+    from factorization_checks import check_replay, cross, random_weights
 
     ratings = cross(30)
     check_replay(session, "block_grid", ratings, biases=True, barrier="launch", n_groups=3)
     check_replay(session, "block_diagonal", ratings, biases=True, shape=(4, 7))
+    check_replay(session, "block_grid", ratings, barrier="launch", n_groups=3, weights=random_weights(ratings))
 
 
 def factorization_online(session: Session) -> None:

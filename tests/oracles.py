@@ -54,8 +54,9 @@ def greedy_coloring(
 
 
 def sgd_sweep(
-    ratings: Ratings, model: Model, order: Iterable[int], *, learning_rate: float, regularization: float, mean: float
-) -> list[NDArray[Any] | None]:
+    ratings: Ratings, model: Model, order: Iterable[int], *, learning_rate: float, regularization: float, mean: float,
+    weights: NDArray[Any] | None = None,
+) -> list[NDArray[Any] | None]:  # fmt: skip
     """Step on the ratings one after the other.
 
     Each step, with p and q the rows of the rating's user and item, b and c their biases, and every old
@@ -73,6 +74,8 @@ def sgd_sweep(
     order : iterable of int
         Positions of ratings.
     learning_rate, regularization, mean : float
+    weights : array, optional
+        Factor of each rating's error; by default 1.
 
     Returns
     -------
@@ -84,7 +87,7 @@ def sgd_sweep(
     for k in order:
         user, item = ratings.users[k], ratings.items[k]
         known = mean if b is None or c is None else mean + b[user] + c[item]
-        error = ratings.values[k] - known - p[user] @ q[item]
+        error = (ratings.values[k] - known - p[user] @ q[item]) * (1 if weights is None else weights[k])
         row = p[user].copy()
         p[user] += learning_rate * (error * q[item] - regularization * row)
         q[item] += learning_rate * (error * row - regularization * q[item])

@@ -13,7 +13,7 @@ from dask_clusters import (
     on_pocl,
     plain,
 )
-from factorization_checks import random_ratings
+from factorization_checks import random_ratings, random_weights
 from sklearn.base import clone
 
 import clgraph as cg
@@ -21,6 +21,7 @@ import clgraph.distributed as cgd
 from clgraph import Ratings
 from clgraph.algorithms.factorization.training.epochs import Epoch
 from clgraph.errors import ClusterError, InputError
+from clgraph.reference.factorization import rmse
 
 pytestmark = pytest.mark.xdist_group("distributed")
 SMALL = random_ratings(800)
@@ -59,6 +60,13 @@ def test_factors_are_those_of_strata_on_one_machine(client: distributed.Client, 
     assert local.n_iter_ == 5 and found.n_iter_ == 4
     found.partial_fit(SMALL)
     assert found.n_iter_ == 5 and found.loss_curve_[-1] == pytest.approx(local.loss_curve_[-1], rel=0.05)
+
+
+def test_workers_have_the_weighted_loss(client: distributed.Client) -> None:
+    weights = random_weights(SMALL)
+    model = cgd.SGDMatrixFactorization(client=client, biases=True, **OPTIONS).fit(SMALL, sample_weight=weights)
+    factors = (model.user_factors_, model.item_factors_, model.user_biases_, model.item_biases_)
+    assert model.loss_curve_[-1] == pytest.approx(rmse(SMALL, factors, model.mean_, weights), rel=1e-4)
 
 
 class KillerAfterTwoEpochs:

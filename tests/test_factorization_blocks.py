@@ -16,6 +16,7 @@ from factorization_checks import (
     plan_on,
     problem_of,
     random_ratings,
+    random_weights,
     some_ratings,
     sweep_order,
 )
@@ -182,6 +183,8 @@ def check_width(session: Session) -> None:
             check_replay(session, "block_grid", ratings, *model, n_groups=3, barrier="launch", **options)
             check_replay(session, "block_grid", ratings, *model, **persistent, **options)
             check_replay(session, "block_diagonal", ratings, *model, shape=(16, 8), checked=width < 64)
+    weights = random_weights(LONG_RUNS)
+    check_replay(session, "block_grid", LONG_RUNS, *model, n_groups=3, barrier="launch", weights=weights, **options)
     if width < 64:  # no row is so long that 64 lanes can share it
         check_replay(session, "block_grid", ZOO["dense"], 128, biases=True, lanes=width, n_groups=3)
     for lanes in (3, 2 * width):

@@ -15,6 +15,7 @@ from factorization_checks import (
     problem_of,
     random_factors,
     random_ratings,
+    random_weights,
     some_ratings,
 )
 from oracles import sgd_sweep
@@ -48,17 +49,19 @@ def test_every_model_is_trained_online(session: Session, strategy, rank: int, st
 
 @pytest.mark.parametrize("strategy", ONLINE)
 @pytest.mark.parametrize(("rank", "storage", "biases"), MODELS[1:4:2])
+@pytest.mark.parametrize("weighted", [False, True])
 def test_steps_that_share_nothing_give_the_sequential_answer(
-    session: Session, strategy, rank: int, storage: str, biases: bool
+    session: Session, strategy, rank: int, storage: str, biases: bool, weighted: bool
 ) -> None:
     """A permuted diagonal: the steps share nothing, so any order gives the sequential answer."""
     ratings = some_ratings(np.arange(300), np.random.default_rng(3).permutation(300))
-    plan = plan_on(session, strategy, problem_of(ratings, rank, storage, biases, checked=False))
+    weights = random_weights(ratings) if weighted else None
+    plan = plan_on(session, strategy, problem_of(ratings, rank, storage, biases, checked=False, weights=weights))
     expected = plan.model.get()
     for _ in range(2):
         plan.sweep()
         expected = sgd_sweep(
-            ratings, expected, range(300), learning_rate=RATE, regularization=REGULARIZATION, mean=MEAN
+            ratings, expected, range(300), learning_rate=RATE, regularization=REGULARIZATION, mean=MEAN, weights=weights
         )
     for got, wanted in zip(plan.model.get(), expected, strict=True):
         if wanted is not None:
@@ -66,17 +69,22 @@ def test_steps_that_share_nothing_give_the_sequential_answer(
 
 
 @pytest.mark.parametrize("strategy", LOCKING)
-def test_steps_on_one_item_follow_each_other(session: Session, strategy) -> None:
-    """Biases count the steps: with a huge value and a tiny rate, a step adds 1 to the biases of both vertices."""
+@pytest.mark.parametrize("weighted", [False, True])
+def test_steps_on_one_item_follow_each_other(session: Session, strategy, weighted: bool) -> None:
+    """Biases count the steps: with a huge value and a tiny rate, a step adds its weight to the biases of both vertices.
+
+    Without weights it adds 1.
+    """
     for ratings in (ZOO["one item"], ZOO["one user"], ZOO["cross"], ZOO["dense"]):
         huge = Ratings(ratings.users, ratings.items, np.full(ratings.n_ratings, 2.0**40), *ratings.shape)
-        plan = plan_on(session, strategy, FactorizationProblem(huge, 4, biases=True, mean=0.0))
+        weights = np.random.default_rng(1).integers(4, size=huge.n_ratings).astype(np.float32) if weighted else None
+        plan = plan_on(session, strategy, FactorizationProblem(huge, 4, biases=True, mean=0.0, weights=weights))
         plan.model.set(Factors(*(np.zeros((n, 4), np.float32) for n in huge.shape)))
         plan.model.set_hyper(2.0**-40, 0.0)
         plan.sweep()
         _, _, user_biases, item_biases = plan.model.get()
-        np.testing.assert_array_equal(user_biases, np.bincount(huge.users, minlength=huge.n_users))
-        np.testing.assert_array_equal(item_biases, np.bincount(huge.items, minlength=huge.n_items))
+        np.testing.assert_array_equal(user_biases, np.bincount(huge.users, weights, huge.n_users))
+        np.testing.assert_array_equal(item_biases, np.bincount(huge.items, weights, huge.n_items))
 
 
 @cache
@@ -175,4 +183,5 @@ def check_width(session: Session) -> None:
         for name in ("512", "cross", "dense", "one"):
             check_sweeps(session, strategy, ZOO[name], *model)
     check_sweeps(session, "node_locked", ZOO["dense"], *model, per="work_item", locks=2)
-    test_steps_that_share_nothing_give_the_sequential_answer(session, "node_locked", *model)
+    for weighted in (False, True):
+        test_steps_that_share_nothing_give_the_sequential_answer(session, "node_locked", *model, weighted)

@@ -17,6 +17,7 @@ _ROWS = (LONG, "SYMMETRIC=0", "SORTED_ROWS=1 FIRST_IS_LINKED=1")
 _FACTORS = (
     "VECTORS=1 LANES=4 BIASES=1", f"VECTORS=1 LANES=32 HALF_STORAGE=1 {LONG}",
     "VECTORS=5 LANES=1 HALF_STORAGE=1 BIASES=1", "VECTORS=2 LANES=16 CHECK_UPDATES=1",
+    "VECTORS=2 LANES=2 BIASES=1 WEIGHTED=1",
 )  # fmt: skip
 _ROUNDS = (
     f"ATOMIC=1 {LONG} WEIGHT_KIND=0", "WEIGHT_KIND=4 BALANCE=1", "WEIGHT_KIND=1 WIDE=1 ATOMIC=1",
@@ -56,18 +57,21 @@ VARIANTS: dict[str, tuple[str, ...]] = {
     "refine_mesh/rounds.cl": ("SIFTED=0 WG_SIZE=128",),
     "factorization/block_diagonal.cl": (
         "N_ROWS=256 N_COLUMNS=256 VECTORS=1 LANES=4 BIASES=1",
-        f"N_ROWS=32 N_COLUMNS=32 VECTORS=1 LANES=32 HALF_STORAGE=1 {LONG}",
+        f"N_ROWS=32 N_COLUMNS=32 VECTORS=1 LANES=32 HALF_STORAGE=1 {LONG}", "BIASES=1 WEIGHTED=1",
     ),
     "factorization/block_grid.cl": (
         "VECTORS=2 LANES=2", f"VECTORS=2 LANES=2 BIASES=1 HALF_STORAGE=1 {LONG}", "VECTORS=6 LANES=1 BIASES=1",
         "VECTORS=8 LANES=4 BIASES=1 CHAIN=1", "VECTORS=8 LANES=4 HALF_STORAGE=1 CHAIN=1",
+        "VECTORS=2 LANES=2 BIASES=1 WEIGHTED=1", "VECTORS=8 LANES=4 CHAIN=1 WEIGHTED=1",
     ),
+    "factorization/block_order.cl": ("WEIGHTED=1",),
     "factorization/edge_locked.cl": _FACTORS,
+    "factorization/evaluate.cl": ("BIASES=1 WEIGHTED=1",),
     "factorization/hogwild.cl": _FACTORS,
     "factorization/item_block.cl": (*_FACTORS, "VECTORS=1 LANES=4 WG_SIZE=512"),
     "factorization/matchings.cl": (LONG, "WG_SIZE=512"),
     "factorization/node_locked.cl": (*_FACTORS, *(f"PER_SUB_GROUP=1 {row}" for row in _FACTORS), "DEFER_TO_LIST=1"),
-    "factorization/order.cl": (f"{LONG} KEY_T=ulong",),
+    "factorization/order.cl": (f"{LONG} KEY_T=ulong", "WEIGHTED=1"),
     "factorization/superstep.cl": (*_FACTORS, "VECTORS=1 LANES=4 WG_SIZE=512"),
     "generators/points.cl": ("SPATIAL=0",),
     "generators/replicas.cl": (f"{LONG} OUT_OFFSET_T=long WEIGHT_T=ulong",),

@@ -84,7 +84,8 @@ INLINE void step_in_block(model_t m, int active, int4 r, __local block_t *b) {
     known += b->user_bias[user] + b->item_bias[item];
 #endif
   }
-  const float step = m.rate * (as_float(r.z) - known - slot_sum(active ? lane_dot(p, q) : 0.0f));
+  const value_t value = WITH_WEIGHT(as_float(r.z), as_float(r.w));
+  const float step = WEIGHTED_BY(value, m.rate) * (RATING(value) - known - slot_sum(active ? lane_dot(p, q) : 0.0f));
   sg_sync();                                      /* all lanes have read the biases before they change */
   if (!active) return;
   set_block_row(b->p, user, moved(p, m.decay, step, q));

@@ -15,7 +15,8 @@
  * ratings[k]: user, item, bits of the value, and a word of fields that cut_tiles writes.  The fields are: in the first
  * rating of a tile, the tile's number of ratings and the length of its longest run less one; the rating's index in its
  * run, and whether it is the run's last; whether the user was in the tile before, and in which slot.  Rows of users that
- * were not in the tile before can be read one tile ahead.
+ * were not in the tile before can be read one tile ahead.  With WEIGHTED, the word first has the bits of the weight,
+ * which cut_tiles moves to weights[k].
  *
  * Reference for the grid: Y. Zhuang et al., "A Fast Parallel SGD for Matrix Factorization in Shared Memory Systems",
  * RecSys 2013 (LIBMF).  The method for runs is new.
@@ -29,7 +30,11 @@
 #endif
 
 /* Work-item c cuts block c into tiles, sequentially.  This is done once for all sweeps, and there are many blocks. */
-KERNEL cut_tiles(const offset_t n_blocks, const __global offset_t *restrict offsets, __global int4 *restrict ratings) {
+KERNEL cut_tiles(const offset_t n_blocks, const __global offset_t *restrict offsets, __global int4 *restrict ratings
+#if WEIGHTED
+                 , __global float *restrict weights
+#endif
+                 ) {
   const offset_t c = (offset_t)get_global_id(0);
   if (c >= n_blocks || offsets[c] == offsets[c + 1]) return;
   const offset_t end = offsets[c + 1];
@@ -41,6 +46,9 @@ KERNEL cut_tiles(const offset_t n_blocks, const __global offset_t *restrict offs
       before = start;
       start = k;
     }
+#if WEIGHTED
+    weights[k] = as_float(ratings[k].w);
+#endif
     ratings[k].w = source_field(ratings, before, start, user);
   }
   finish_tile(ratings, start, end);
@@ -49,15 +57,14 @@ KERNEL cut_tiles(const offset_t n_blocks, const __global offset_t *restrict offs
 #if TILE == 1                    /* a slot is the sub-group: its ratings one by one */
 typedef int shared_t;
 typedef struct { offset_t at; } stream_t;
-INLINE stream_t open_stream(const __global int4 *restrict ratings, offset_t at, offset_t n) {
+INLINE stream_t open_stream(PACKED_PARAMS, offset_t at, offset_t n) {
   stream_t s = { at };
   return s;
 }
-INLINE void visit_block(model_t m, const __global int4 *restrict ratings, offset_t end, offset_t n, stream_t *s,
-                        __local shared_t *shared) {
+INLINE void visit_block(model_t m, PACKED_PARAMS, offset_t end, offset_t n, stream_t *s, __local shared_t *shared) {
   for (offset_t k = s->at; k < end; k++) {
     const int4 r = ratings[k];
-    update_rating(m, 1, r.x, r.y, as_float(r.z));
+    update_rating(m, 1, r.x, r.y, WITH_WEIGHT(as_float(r.z), weights[k]));
     sg_sync();                                    /* one lane has stored the biases that all of them load next */
   }
   s->at = end;
@@ -67,7 +74,7 @@ INLINE void visit_block(model_t m, const __global int4 *restrict ratings, offset
 INLINE uint lane_in_run(uint first, int index) { return (first + index * LANES) & (SUB_GROUP_SIZE - 1); }
 
 /* Returns the amount by which a step of size 1 on the rating of `earlier` reduces the step on the rating of p. */
-INLINE float gain_from(model_t m, row_t earlier, row_t p) { return m.rate * (slot_sum(lane_dot(earlier, p)) + BIASES); }
+INLINE float gain_from(float rate, row_t earlier, row_t p) { return rate * (slot_sum(lane_dot(earlier, p)) + BIASES); }
 
 /* Go through the runs of a tile, whose old p are in local memory.  Returns the size of this slot's step, and sets the item
  * in *v to its row before that step: decay^index q + sum of decay^(index - 1 - a) s[a] p[a]. */
@@ -75,9 +82,9 @@ INLINE float follow_run(model_t m, float log_decay, float undecay, tile_t tile, 
                         const __local shared_t *shared) {
   const int index = RUN_INDEX(tile.fields);
   const uint first = sg_lane() / LANES * LANES - index * LANES;
-  const float target = tile.value - m.mean - v->user_bias;
-  float step = m.rate * (target - v->item_bias - slot_sum(lane_dot(v->p, v->q)));
-  const float drift = (1.0f - m.decay) * m.rate * target;
+  const float rate = WEIGHTED_BY(tile.value, m.rate), target = RATING(tile.value) - m.mean - v->user_bias;
+  float step = rate * (target - v->item_bias - slot_sum(lane_dot(v->p, v->q)));
+  const float drift = (1.0f - m.decay) * rate * target;
   sg_sync();
   float weight = exp2((float)(index - 1) * log_decay);
   for (int c = 0; c < VECTORS; c++) v->q.v[c] *= weight * m.decay;
@@ -87,7 +94,7 @@ INLINE float follow_run(model_t m, float log_decay, float undecay, tile_t tile, 
 #pragma unroll
   for (int j = 0; j < CHAIN; j++) {
     earlier[j] = shared_row(shared->p, SUB_GROUP_SIZE, lane_in_run(first, j) + slot_lane());
-    gain[j] = gain_from(m, earlier[j], v->p);
+    gain[j] = gain_from(rate, earlier[j], v->p);
   }
   for (int begin = 0; begin < tile.longest; begin += CHAIN)
 #pragma unroll
@@ -100,7 +107,7 @@ INLINE float follow_run(model_t m, float log_decay, float undecay, tile_t tile, 
       v->item_bias += BIASES * share;
       weight *= undecay;
       earlier[j] = shared_row(shared->p, SUB_GROUP_SIZE, lane_in_run(first, begin + CHAIN + j) + slot_lane());
-      gain[j] = gain_from(m, earlier[j], v->p);
+      gain[j] = gain_from(rate, earlier[j], v->p);
     }
   return step;
 }
@@ -141,8 +148,7 @@ INLINE vertices_t take_tile(tile_t next, vertices_t ahead, int last_item, const 
 }
 
 /* Make the steps of the block that ends at `end`; n is the number of all ratings. */
-INLINE void visit_block(model_t m, const __global int4 *restrict ratings, offset_t end, offset_t n, stream_t *s,
-                        __local shared_t *shared) {
+INLINE void visit_block(model_t m, PACKED_PARAMS, offset_t end, offset_t n, stream_t *s, __local shared_t *shared) {
   const float log_decay = log2(m.decay), undecay = 1.0f / m.decay;
   tile_t tile = s->now;
   if (s->at >= end) return;
@@ -150,7 +156,7 @@ INLINE void visit_block(model_t m, const __global int4 *restrict ratings, offset
   while (s->at < end) {
     s->at += tile.count;
     tile_t next = as_tile(s->next);
-    s->next = load_rating(ratings, s->at + next.count, n);
+    s->next = load_rating(PACKED, s->at + next.count, n);
     s->now = next;
     if (s->at >= end) next.item = -1;              /* its rows may belong to another group */
     const vertices_t ahead = load_vertices(m, next);
@@ -176,13 +182,13 @@ INLINE void visit_block(model_t m, const __global int4 *restrict ratings, offset
 
 /* A sub-group makes one step: it takes the block of its group, counted from first_group on. */
 KERNEL block_step(const uint n_groups, const uint step, const uint first_group,
-                  const __global offset_t *restrict offsets, const __global int4 *restrict ratings, MODEL_PARAMS) {
+                  const __global offset_t *restrict offsets, PACKED_PARAMS, MODEL_PARAMS) {
   LOCAL_ARRAY shared_t shared;
   model_t m = MODEL;
   const offset_t block = (offset_t)(first_group + (uint)get_group_id(0)) * n_groups + step;
   const offset_t n = offsets[(ulong)n_groups * n_groups];
-  stream_t stream = open_stream(ratings, offsets[block], n);
-  visit_block(m, ratings, offsets[block + 1], n, &stream, &shared);
+  stream_t stream = open_stream(PACKED, offsets[block], n);
+  visit_block(m, PACKED, offsets[block + 1], n, &stream, &shared);
 }
 
 /* A sub-group makes all steps.  The next group had the items in the step before, so a group waits only for that one, and a
@@ -190,7 +196,7 @@ KERNEL block_step(const uint n_groups, const uint step, const uint first_group,
  * Resident groups also process the blocks of groups that are not resident.  Each group processes all its blocks of a step
  * before the next step, so every step that a group waits for is in progress. */
 KERNEL block_sweep(const uint n_groups, const __global offset_t *restrict offsets,
-                   const __global int4 *restrict ratings, MODEL_PARAMS, volatile __global uint *control,
+                   PACKED_PARAMS, MODEL_PARAMS, volatile __global uint *control,
                    volatile __global uint *done) {
   LOCAL_ARRAY shared_t shared;
   LOCAL_ARRAY int passed;
@@ -202,14 +208,14 @@ KERNEL block_sweep(const uint n_groups, const __global offset_t *restrict offset
   for (uint step = 0; step < n_groups; step++)
     for (uint group = member; group < n_groups; group += members) {
       const offset_t block = (offset_t)group * n_groups + step;
-      if (stream.at != offsets[block]) stream = open_stream(ratings, offsets[block], n);
+      if (stream.at != offsets[block]) stream = open_stream(PACKED, offsets[block], n);
       if (get_local_id(0) == 0) {
         passed = wait_until_at_least(done + (group + 1u) % n_groups * DONE_STRIDE, step, control + GRID_STATUS);
         fence_device();
       }
       barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
       if (!passed) return;
-      visit_block(m, ratings, offsets[block + 1], n, &stream, &shared);
+      visit_block(m, PACKED, offsets[block + 1], n, &stream, &shared);
       barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
       if (get_local_id(0) == 0) {
         fence_device();

@@ -1,5 +1,6 @@
 /* Keys that sort ratings by block, and reordering: a work-item takes a rating. There are no races. */
 #include "common/types.h"
+#include "factorization/values.h"
 
 /* Keys by block of the grid of cl/factorization/block_grid.cl, then item. */
 KERNEL grid_keys(const offset_t n, const ulong n_items, const uint n_groups, const __global int *restrict users,
@@ -35,12 +36,12 @@ KERNEL interleave(const offset_t n, const ulong width, const uint n_streams, con
   interleaved[k] = order[begin + stream * (size / streams) + min(stream, size % streams) + turn];
 }
 
-/* ratings[k]: user, item, bits of the value, and 0, of the rating at order[k]. */
+/* ratings[k]: user, item, bits of the value, and bits of the weight or 0, of the rating at order[k]. */
 KERNEL pack_ratings(const offset_t n, const __global offset_t *restrict order, const __global int *restrict users,
-                    const __global int *restrict items, const __global float *restrict values,
+                    const __global int *restrict items, const __global value_t *restrict values,
                     __global int4 *restrict ratings) {
   const offset_t k = (offset_t)get_global_id(0);
   if (k >= n) return;
   const offset_t p = order[k];
-  ratings[k] = (int4)(users[p], items[p], as_int(values[p]), 0);
+    ratings[k] = (int4)(users[p], items[p], as_int(RATING(values[p])), as_int(WEIGHT(values[p])));
 }

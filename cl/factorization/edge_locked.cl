@@ -27,7 +27,7 @@
 /* Step on ratings begin … end - 1, or if is_list on the ratings whose numbers `list` has there. */
 INLINE void step_on_each(model_t m, const uint pass, const ulong begin, const ulong end, const int is_list,
                          const __global offset_t *list, const __global int *users, const __global int *items,
-                         const __global float *values, volatile __global uint *user_locks,
+                         const __global value_t *values, volatile __global uint *user_locks,
                          volatile __global uint *item_locks, __global uint *sizes, __global offset_t *deferred) {
   volatile __global uint *n_deferred = sizes + (pass + 1u) % N_LISTS;
   const uint most_turns = min((uint)MOST_TURNS, (uint)FIRST_TURNS << min(pass, 16u));
@@ -40,7 +40,7 @@ INLINE void step_on_each(model_t m, const uint pass, const ulong begin, const ul
 
   offset_t k = 0;
   int user = 0, item = 0, busy = 0;
-  float value = 0.0f;
+  value_t value = NO_VALUE;
   uint turns = 0u;
   for (;;) {
     if (next < last) {
@@ -71,7 +71,7 @@ INLINE void step_on_each(model_t m, const uint pass, const ulong begin, const ul
 }
 
 KERNEL lock_all(const offset_t begin, const offset_t end, const __global int *restrict users,
-                const __global int *restrict items, const __global float *restrict values, MODEL_PARAMS,
+                const __global int *restrict items, const __global value_t *restrict values, MODEL_PARAMS,
                 volatile __global uint *user_locks, volatile __global uint *item_locks, __global uint *sizes,
                 __global offset_t *restrict deferred) {
   model_t m = MODEL;
@@ -80,7 +80,7 @@ KERNEL lock_all(const offset_t begin, const offset_t end, const __global int *re
 }
 
 KERNEL lock_deferred(const uint pass_number, const __global offset_t *restrict list, const __global int *restrict users,
-                     const __global int *restrict items, const __global float *restrict values, MODEL_PARAMS,
+                     const __global int *restrict items, const __global value_t *restrict values, MODEL_PARAMS,
                      volatile __global uint *user_locks, volatile __global uint *item_locks, __global uint *sizes,
                      __global offset_t *restrict deferred) {
   model_t m = MODEL;

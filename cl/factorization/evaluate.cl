@@ -1,4 +1,4 @@
-/* Predictions, and the sum of squared errors: a slot takes a rating, work-groups stride over them.
+/* Predictions, and the sum of squared errors, each times its rating's weight if WEIGHTED: a slot takes a rating, work-groups stride over them.
  *
  * Each work-group writes one partial sum, so the total does not depend on the order in which groups run.
  */
@@ -25,7 +25,7 @@ KERNEL predict(const offset_t n, const __global int *restrict users, const __glo
 }
 
 KERNEL squared_errors(const offset_t n, const __global int *restrict users, const __global int *restrict items,
-                      const __global float *restrict values, MODEL_PARAMS, __global float *restrict partial) {
+                      const __global value_t *restrict values, MODEL_PARAMS, __global float *restrict partial) {
   LOCAL_ARRAY float sums[WG_SIZE];
   model_t m = MODEL;
   const offset_t stride = (offset_t)(get_num_groups(0) * SLOTS_PER_GROUP);
@@ -33,8 +33,11 @@ KERNEL squared_errors(const offset_t n, const __global int *restrict users, cons
   for (offset_t base = (offset_t)(get_group_id(0) * SLOTS_PER_GROUP); base < n; base += stride) {
     const offset_t k = base + (offset_t)slot_in_group();
     const int active = k < n;
-    float error = prediction(m, active, active ? users[k] : 0, active ? items[k] : 0) - (active ? values[k] : 0.0f);
-    float term = (active && slot_lane() == 0 ? error * error : 0.0f) - lost, next = sum + term;
+    float error = prediction(m, active, active ? users[k] : 0, active ? items[k] : 0);
+    const value_t value = active ? values[k] : NO_VALUE;
+    error -= RATING(value);
+    float square = active && slot_lane() == 0 ? WEIGHTED_BY(value, error * error) : 0.0f;
+    float term = square - lost, next = sum + term;
     lost = (next - sum) - term;
     sum = next;
   }

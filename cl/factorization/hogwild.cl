@@ -10,9 +10,9 @@
 #include "factorization/model.h"
 
 KERNEL hogwild(const offset_t begin, const offset_t end, const __global int *restrict users,
-               const __global int *restrict items, const __global float *restrict values, MODEL_PARAMS) {
+               const __global int *restrict items, const __global value_t *restrict values, MODEL_PARAMS) {
   model_t m = MODEL;
   const offset_t k = begin + (offset_t)(get_global_id(0) / LANES);
   const int active = k < end;
-  update_rating(m, active, active ? users[k] : 0, active ? items[k] : 0, active ? values[k] : 0.0f);
+  update_rating(m, active, active ? users[k] : 0, active ? items[k] : 0, active ? values[k] : NO_VALUE);
 }

@@ -17,7 +17,7 @@
 #define NO_STEP 0xffffffffu
 #define NO_ITEM (-1)
 
-typedef struct { int user; uint step; float value; } rating_t;
+typedef struct { int user; uint step; value_t value; } rating_t;
 
 /* The item that a slot keeps; item is NO_ITEM if the slot has no item with ratings left in the block. */
 typedef struct {
@@ -29,10 +29,10 @@ typedef struct {
 } held_t;
 
 #define RATING_PARAMS const __global int *restrict users, const __global uint *restrict steps, \
-  const __global float *restrict values
+  const __global value_t *restrict values
 
 INLINE rating_t rating_at(offset_t k, offset_t end, RATING_PARAMS) {
-  rating_t r = {0, NO_STEP, 0.0f};
+  rating_t r = {0, NO_STEP, NO_VALUE};
   if (k < end) {
     r.user = users[k];
     r.step = steps[k];

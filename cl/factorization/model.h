@@ -8,6 +8,7 @@
  * The step on rating (user, item, value), where p and q are the rows and all right-hand sides use the old values:
  *   error = value - mean - user_bias - item_bias - p . q
  *   p = decay p + rate error q      q = decay q + rate error p      decay = 1 - rate * regularization
+ * With WEIGHTED (values.h), rate error is multiplied by the rating's weight, and decay stays.
  * (S. Funk 2006; Y. Koren, R. Bell, C. Volinsky, "Matrix Factorization Techniques for Recommender Systems", 2009.)
  *
  * RACY_ROWS: rows and biases are read by load_stale and written by store_relaxed, for steps that share a vertex.
@@ -18,6 +19,7 @@
 #define CLGRAPH_FACTORIZATION_MODEL_H
 #include "common/atomics.h"
 #include "common/subgroup.h"
+#include "factorization/values.h"
 
 #ifndef VECTOR_WIDTH             /* numbers in a vector: 1, 4, 8 or 16 */
 #ifdef HOST_BUILD
@@ -213,7 +215,7 @@ INLINE void check_end(model_t m, int user, int item) {
 #endif
 
 /* One step on a rating.  The caller has the item's row and bias in registers; the user's are in memory. */
-INLINE void update_user(model_t m, int active, int user, float value, row_t *q, float *item_bias) {
+INLINE void update_user(model_t m, int active, int user, value_t value, row_t *q, float *item_bias) {
   row_t p;
   float known = m.mean;
 #if BIASES
@@ -228,7 +230,7 @@ INLINE void update_user(model_t m, int active, int user, float value, row_t *q, 
   }
   float predicted = slot_sum(active ? lane_dot(p, *q) : 0.0f);
   if (!active) return;
-  float step = m.rate * (value - known - predicted);
+  float step = WEIGHTED_BY(value, m.rate) * (RATING(value) - known - predicted);
   store_row(m.user_rows, user, moved(p, m.decay, step, *q));
   *q = moved(*q, m.decay, step, p);
 #if BIASES
@@ -253,19 +255,19 @@ INLINE void store_item(model_t m, int item, row_t q, float item_bias) {
 
 #if LANES == 1 && VECTOR_WIDTH == 16 && VECTORS > 4
 /* Two rows of this many vectors exceed a CPU's registers, so they are read twice, the second time from its cache. */
-INLINE void update_rating(model_t m, int active, int user, int item, float value) {
+INLINE void update_rating(model_t m, int active, int user, int item, value_t value) {
   if (!active) return;
   check_begin(m, user, item);
   __global number_t *p = m.user_rows + (ulong)user * RANK_PADDED, *q = m.item_rows + (ulong)item * RANK_PADDED;
   vector_t sum = LOAD_VECTOR_(p) * LOAD_VECTOR_(q);
 #pragma unroll
   for (int k = 1; k < VECTORS; k++) sum = mad(LOAD_VECTOR_(p + k * VECTOR_WIDTH), LOAD_VECTOR_(q + k * VECTOR_WIDTH), sum);
-  float error = value - m.mean - components_sum(sum);
+  float error = RATING(value) - m.mean - components_sum(sum);
 #if BIASES
   const float user_bias = LOAD_BIAS_(m.user_biases + user), item_bias = LOAD_BIAS_(m.item_biases + item);
   error -= user_bias + item_bias;
 #endif
-  const float step = m.rate * error;
+  const float step = WEIGHTED_BY(value, m.rate) * error;
 #pragma unroll
   for (int k = 0; k < RANK_PADDED; k += VECTOR_WIDTH) {
     const vector_t a = LOAD_VECTOR_(p + k), b = LOAD_VECTOR_(q + k);
@@ -280,7 +282,7 @@ INLINE void update_rating(model_t m, int active, int user, int item, float value
 }
 #else
 /* One step on a rating.  No other step shares a vertex with it at the same time, unless RACY_ROWS is set. */
-INLINE void update_rating(model_t m, int active, int user, int item, float value) {
+INLINE void update_rating(model_t m, int active, int user, int item, value_t value) {
   row_t q;
   float item_bias = 0.0f;
   if (active) {

@@ -101,18 +101,18 @@ INLINE vertex_t moved_vertex(vertex_t v, float decay, float step, vertex_t other
 
 typedef struct {                 /* a slot's rating */
   int active, user;
-  float wanted;
+  value_t wanted;                /* its value less the mean */
   vertex_t p;
 } slot_work_t;
 
 /* Each slot takes one of the ratings of the lanes in todo. */
-INLINE slot_work_t take_work(model_t m, lane_mask_t todo, int user, float value, vertex_t idle) {
+INLINE slot_work_t take_work(model_t m, lane_mask_t todo, int user, value_t value, vertex_t idle) {
   slot_work_t work;
   const lane_mask_t mine = without_lowest(todo, team_slot());
   work.active = mine != 0;
   const uint from = team_first() + (work.active ? lowest_lane(mine) : 0u);
   work.user = sg_broadcast(user, from);
-  work.wanted = sg_broadcast(value, from) - m.mean;
+  work.wanted = WITH_WEIGHT(sg_broadcast(RATING(value), from) - m.mean, sg_broadcast(WEIGHT(value), from));
   work.p = idle;
   if (work.active) work.p = load_vertex(m.user_rows, m.user_biases, work.user);
   return work;
@@ -120,7 +120,7 @@ INLINE slot_work_t take_work(model_t m, lane_mask_t todo, int user, float value,
 
 /* Step on the ratings of the lanes in todo, one after the other; returns the item after these steps.  The next rows are
  * loaded meanwhile. */
-INLINE vertex_t step_on_locked(model_t m, vertex_t q, lane_mask_t todo, int user, int item, float value) {
+INLINE vertex_t step_on_locked(model_t m, vertex_t q, lane_mask_t todo, int user, int item, value_t value) {
   slot_work_t next = take_work(m, todo, user, value, q);
   while (sg_any(todo != 0)) {
     const uint n_here = lane_count(todo);
@@ -131,7 +131,7 @@ INLINE vertex_t step_on_locked(model_t m, vertex_t q, lane_mask_t todo, int user
       const int here = s < n_here;
       if (!sg_any(here)) break;
       const float predicted = work.p.bias + q.bias + slot_sum(lane_dot(work.p.row, q.row));
-      const float step = number_of_slot(m.rate * (work.wanted - predicted), s);
+      const float step = number_of_slot(WEIGHTED_BY(work.wanted, m.rate) * (RATING(work.wanted) - predicted), s);
       vertex_t other = work.p;
       other.row = row_of_slot(work.p.row, s);
       if (work.active && team_slot() == s) {
@@ -155,12 +155,12 @@ typedef struct {
 typedef struct {                 /* the rating a lane tries next, if any */
   int tried, user;
   offset_t k;
-  float value;
+  value_t value;
 } trial_t;
 
-INLINE trial_t next_trial(walk_t w, const __global int *users, const __global float *values,
+INLINE trial_t next_trial(walk_t w, const __global int *users, const __global value_t *values,
                           const __global offset_t *pending) {
-  trial_t trial = {0, 0, 0, 0.0f};
+  trial_t trial = {0, 0, 0, NO_VALUE};
   const offset_t place = w.at + (offset_t)team_lane();
   trial.tried = team_lane() < MOST_LOCKS && place < w.count;
   if (trial.tried) {
@@ -197,7 +197,7 @@ INLINE void go_on(walk_t *w) {
 /* A team takes an item of list: in pass 0 one of first … last - 1, in a later pass one of all. */
 KERNEL lock_users(const uint pass_number, const uint first, const uint last, const __global int *restrict list,
                   const __global offset_t *restrict offsets, const __global int *restrict users,
-                  const __global float *restrict values, MODEL_PARAMS, volatile __global uint *user_locks,
+                  const __global value_t *restrict values, MODEL_PARAMS, volatile __global uint *user_locks,
                   __global offset_t *restrict n_pending, __global offset_t *restrict pending, __global uint *sizes,
                   __global int *restrict next_list) {
   model_t m = MODEL;

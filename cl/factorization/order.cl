@@ -1,6 +1,7 @@
 /* Reorder ratings: random sort keys, arrays gathered in sorted order, and the offsets of ranges of keys.  A work-item takes
  * a rating.  There are no races. */
 #include "common/random.h"
+#include "factorization/values.h"
 
 #ifndef KEY_T
 #define KEY_T uint
@@ -18,9 +19,9 @@ KERNEL gather_keys(const offset_t n, const __global offset_t *restrict order, co
 }
 
 KERNEL gather_ratings(const offset_t n, const __global offset_t *restrict order, const __global int *restrict users,
-                      const __global int *restrict items, const __global float *restrict values,
+                      const __global int *restrict items, const __global value_t *restrict values,
                       __global int *restrict out_users, __global int *restrict out_items,
-                      __global float *restrict out_values) {
+                      __global value_t *restrict out_values) {
   const offset_t k = (offset_t)get_global_id(0);
   if (k >= n) return;
   const offset_t from = order[k];

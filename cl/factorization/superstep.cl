@@ -11,13 +11,13 @@
 #include "common/grid_barrier.h"
 #include "factorization/model.h"
 
-typedef struct { int active, user, item; float value; } rating_t;
+typedef struct { int active, user, item; value_t value; } rating_t;
 
 #define RATING_PARAMS const __global int *restrict users, const __global int *restrict items, \
-  const __global float *restrict values
+  const __global value_t *restrict values
 
 INLINE rating_t rating_at(offset_t k, offset_t end, RATING_PARAMS) {
-  rating_t r = {k < end, 0, 0, 0.0f};
+  rating_t r = {k < end, 0, 0, NO_VALUE};
   if (r.active) {
     r.user = users[k];
     r.item = items[k];

@@ -9,6 +9,15 @@
 
 #define TILE SLOTS_PER_SUB_GROUP
 
+/* The packed ratings; with WEIGHTED their weights are in an array of their own, because the fields fill the last word. */
+#if WEIGHTED
+#define PACKED_PARAMS const __global int4 *restrict ratings, const __global float *restrict weights
+#define PACKED ratings, weights
+#else
+#define PACKED_PARAMS const __global int4 *restrict ratings
+#define PACKED ratings
+#endif
+
 /* Fields of ratings[k].w; a tile has at most 64 ratings. */
 #define COUNT(w) ((w) & 127)
 #define SOURCE_SLOT(w) ((w) >> 7 & 63)
@@ -39,13 +48,27 @@ INLINE int source_field(const __global int4 *restrict ratings, offset_t start, o
 
 #if TILE != 1                    /* block_grid.cl takes ratings one by one if TILE is 1 */
 /* A slot's rating.  count is the number of ratings of its tile; item is -1 in slots that the tile does not fill. */
-typedef struct { int user, item, count, fields, longest; float value; } tile_t;
+typedef struct { int user, item, count, fields, longest; value_t value; } tile_t;
 
-INLINE int4 load_rating(const __global int4 *restrict ratings, offset_t begin, offset_t end) {
+/* A slot's rating before its tile is known. */
+typedef struct {
+  int4 packed;
+#if WEIGHTED
+  float weight;
+#endif
+} loaded_t;
+
+INLINE loaded_t load_rating(PACKED_PARAMS, offset_t begin, offset_t end) {
   const offset_t k = begin + (offset_t)(sg_lane() / LANES);
-  return k < end ? ratings[k] : (int4)(0, -1, 0, 0);
+  loaded_t loaded;
+  loaded.packed = k < end ? ratings[k] : (int4)(0, -1, 0, 0);
+#if WEIGHTED
+  loaded.weight = k < end ? weights[k] : 0.0f;
+#endif
+  return loaded;
 }
-INLINE tile_t as_tile(int4 rating) {
+INLINE tile_t as_tile(loaded_t loaded) {
+  const int4 rating = loaded.packed;
   const int head = sg_broadcast(rating.w, 0u), inside = (int)(sg_lane() / LANES) < COUNT(head);
   tile_t tile;
   tile.count = COUNT(head);
@@ -53,7 +76,7 @@ INLINE tile_t as_tile(int4 rating) {
   tile.user = rating.x;
   tile.item = inside ? rating.y : -1;
   tile.fields = inside ? rating.w : 0;
-  tile.value = as_float(rating.z);
+  tile.value = WITH_WEIGHT(as_float(rating.z), loaded.weight);
   return tile;
 }
 
@@ -88,12 +111,12 @@ INLINE row_t shared_row(const __local vector_t *from, uint stride, uint lane) {
 }
 
 /* The position of a group in its ratings, which are in the order of its steps: the tile at `at` and the next one. */
-typedef struct { offset_t at; tile_t now; int4 next; } stream_t;
-INLINE stream_t open_stream(const __global int4 *restrict ratings, offset_t at, offset_t n) {
+typedef struct { offset_t at; tile_t now; loaded_t next; } stream_t;
+INLINE stream_t open_stream(PACKED_PARAMS, offset_t at, offset_t n) {
   stream_t s;
   s.at = at;
-  s.now = as_tile(load_rating(ratings, at, n));
-  s.next = load_rating(ratings, at + s.now.count, n);
+  s.now = as_tile(load_rating(PACKED, at, n));
+  s.next = load_rating(PACKED, at + s.now.count, n);
   return s;
 }
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 from uuid import uuid4
 
 import distributed
+import numpy as np
+from numpy.typing import NDArray
 
 from clgraph.algorithms.factorization import STRATEGIES
 from clgraph.algorithms.factorization.estimator.estimator import SGDMatrixFactorization as _OnOneMachine
@@ -142,9 +144,10 @@ class DistributedTraining(Training):
     def __init__(
         self, client: distributed.Client, ratings: Ratings, *, rank: int, strategy: str,
         options: Mapping[str, Any] | None, deterministic: bool, n_epochs: int, storage: Any, biases: bool,
-        mean: float | None,
+        mean: float | None, weights: NDArray[np.float32] | None = None,
     ) -> None:  # fmt: skip
-        problem = checked_problem(ratings, rank, n_epochs, storage, biases, mean)
+        problem = checked_problem(ratings, rank, n_epochs, storage, biases, mean, weights)
+        self._total_weight = problem.total_weight
         self._started, self.epochs, self.client = time.perf_counter(), [], client
         self.workers = devices_of(client)
         # With more workers than users or items, some workers would have nothing to train.
@@ -152,13 +155,11 @@ class DistributedTraining(Training):
         self.strata, self._run = Strata(ratings, self.n), uuid4().hex
         self._blocks = [
             [
-                self.submit(d, given, Block(
-                    self._run, (d, q), replace(problem, ratings=block), strategy, options, deterministic
-                ))
-                for q, block in enumerate(row)
+                self.submit(d, given, Block(self._run, (d, q), part, strategy, options, deterministic))
+                for q, part in enumerate(row)
             ]
-            for d, row in enumerate(self.strata.blocks)
-        ]  # fmt: skip
+            for d, row in enumerate(self.strata.problems(problem))
+        ]
         choices = results(client, [self.submit(d, _chosen, b) for d, row in enumerate(self._blocks) for b in row])
         largest = max(range(self.n**2), key=lambda k: self.strata.blocks[k // self.n][k % self.n].n_ratings)
         self.strategy, self._predicted = choices[largest]
@@ -202,7 +203,7 @@ class DistributedTraining(Training):
         ])  # fmt: skip
         model.users, model.items = users, items
         count = self.strata.ratings.n_ratings
-        loss = math.sqrt(math.fsum(first for first, _ in sums) / count)
+        loss = math.sqrt(math.fsum(first for first, _ in sums) / self._total_weight)
         eval_loss = math.sqrt(math.fsum(second for _, second in sums) / n_evaluated) if n_evaluated else math.nan
         return Epoch(rate, loss, eval_loss, seconds, count / seconds)
 

@@ -16,14 +16,17 @@ Model = Sequence[NDArray[Any] | None]
 """User factors (n_users, rank), item factors (n_items, rank), and the biases of users and items or ``None``."""
 
 
-def rmse(ratings: Ratings, model: Model, mean: float) -> float:
-    """Return the root mean square error of a factorisation's predicted ratings, in float64; NaN without ratings."""
+def rmse(ratings: Ratings, model: Model, mean: float, weights: NDArray[Any] | None = None) -> float:
+    """Return the root mean square error of a factorisation's predicted ratings, in float64; NaN without ratings.
+
+    With *weights*, the mean is a weighted one.
+    """
     p, q, b, c = [None if array is None else array.astype(np.float64) for array in (*model, None, None)[:4]]
     assert p is not None and q is not None
     errors = ratings.values - np.einsum("ij,ij->i", p[ratings.users], q[ratings.items]) - mean
     if b is not None and c is not None:
         errors -= b[ratings.users] + c[ratings.items]
-    return math.sqrt(np.mean(errors**2)) if errors.size else math.nan
+    return math.sqrt(np.average(errors**2, weights=weights)) if errors.size else math.nan
 
 
 def check_factorization(ratings: Ratings, model: Model) -> None:

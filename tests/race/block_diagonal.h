@@ -17,7 +17,7 @@ static bool blocks_right(Random &random, ulong seed) {
   for (int k = 0; k < on.n; k++) {
     const int u = on.users[k], i = on.items[k], block = u / N_ROWS;
     of[{(i / N_COLUMNS + n_diagonals - block % n_diagonals) % n_diagonals, block,
-        (i % N_COLUMNS + n_waves - u % N_ROWS) % n_waves}].push_back(make_int4(u, i, (int)as_uint(on.values[k]), 0));
+        (i % N_COLUMNS + n_waves - u % N_ROWS) % n_waves}].push_back(on.packed(k));
   }
   Array<int> blocks, waves, diagonals;
   Array<int4> ratings;
@@ -41,7 +41,7 @@ static bool blocks_right(Random &random, ulong seed) {
 
 static bool errors_right(Random &random, ulong seed) {
   Ratings on(random, seed);
-  for (int k = 0; k < on.n; k++) on.values[k] = (float)random.below(10);
+  for (int k = 0; k < on.n; k++) on.values[k] = WITH_WEIGHT((float)random.below(10), (float)random.below(3));
   const size_t n_groups = 1 + random.below(3);
   Array<float> partial(n_groups);
   launch(n_groups * WG_SIZE, [&] {
@@ -49,7 +49,7 @@ static bool errors_right(Random &random, ulong seed) {
   }, WITH_BARRIERS);
   float sum = 0, expected = 0;
   for (float part : partial) sum += part;
-  for (float value : on.values) expected += value * value;       /* all rows are zero, and so is what they predict */
+  for (value_t value : on.values) expected += WEIGHTED_BY(value, RATING(value) * RATING(value));  /* all rows are zero, and so is what they predict */
   return sum == expected;
 }
 

@@ -7,10 +7,17 @@ static unsigned linger;          /* short: some groups come too late, and leave 
                                     waited for, of which the threads can run four at once */
 #include "factorization/block_grid.cl"
 
+#if WEIGHTED
+#define PACKED_ARGUMENTS packed, weights
+#else
+#define PACKED_ARGUMENTS packed
+#endif
+
 struct Grid : Ratings {
   uint n_groups;
   Array<int> offsets;
   Array<int4> packed;
+  Array<float> weights;          /* cut_tiles writes them with WEIGHTED */
   Array<uint> control, done;
 
   Grid(Random &random, ulong seed) : Ratings(random, seed), n_groups(1 + random.below(4)) {
@@ -21,25 +28,29 @@ struct Grid : Ratings {
     std::vector<Array<int4>> blocks(n_groups * n_groups);
     for (int k = 0; k < n; k++) {                /* Ratings are sorted by item, and so is each block. */
       const uint group = user_part[users[k]], step = (item_part[items[k]] + n_groups - group) % n_groups;
-      blocks[group * n_groups + step].push_back(make_int4(users[k], items[k], (int)as_uint(values[k]), 0));
+      blocks[group * n_groups + step].push_back(Ratings::packed(k));
     }
     offsets.push_back(0);
     for (const auto &block : blocks) {
       packed.insert(packed.end(), block.begin(), block.end());
       offsets.push_back((int)packed.size());
     }
+    weights.resize(n);
     control.resize(GRID_CONTROL_WORDS);
     done.resize(n_groups * DONE_STRIDE);
   }
+  void cut() {
+    const int n_blocks = (int)(n_groups * n_groups);
+    launch(n_blocks, [&] { cut_tiles(n_blocks, offsets, PACKED_ARGUMENTS); });
+  }
   void sweep() {
-    block_sweep(n_groups, offsets, packed, MODEL_ARGUMENTS, control, done);
+    block_sweep(n_groups, offsets, PACKED_ARGUMENTS, MODEL_ARGUMENTS, control, done);
   }
 };
 
 static bool block_sweep_right(Random &random, ulong seed) {
   Grid grid(random, seed);
-  const int n_blocks = (int)(grid.n_groups * grid.n_groups);
-  launch(n_blocks, [&] { cut_tiles(n_blocks, grid.offsets, grid.packed); });
+  grid.cut();
   launch(grid.n_groups * WG_SIZE, [&] { grid.sweep(); }, WG_SIZE == 1 ? INDEPENDENT : WITH_BARRIERS);
   return !grid.control[GRID_STATUS] && grid.right();
 }
@@ -48,8 +59,7 @@ static bool block_sweep_right(Random &random, ulong seed) {
 static bool alone_right(Random &random, ulong seed) {
   Grid grid(random, seed);
   if (grid.n_groups < 2) return true;
-  const int n_blocks = (int)(grid.n_groups * grid.n_groups);
-  launch(n_blocks, [&] { cut_tiles(n_blocks, grid.offsets, grid.packed); });
+  grid.cut();
   launch_alone(&grid.control[GRID_DOOR], [&] { grid.sweep(); });
   uint n_steps = 0;
   for (uint steps : grid.done) n_steps = std::max(n_steps, steps);

@@ -94,12 +94,14 @@ static inline float mad(float a, float b, float c) { return a * b + c; }
 
 typedef int int2 __attribute__((ext_vector_type(2)));
 typedef uint uint2 __attribute__((ext_vector_type(2)));
+typedef float float2 __attribute__((ext_vector_type(2)));
 typedef double double2 __attribute__((ext_vector_type(2)));
 typedef int int4 __attribute__((ext_vector_type(4)));  /* clang's: members, operators and comparisons as in OpenCL C */
 typedef uint uint4 __attribute__((ext_vector_type(4)));
 typedef long long4 __attribute__((ext_vector_type(4)));
 static inline int2 make_int2(int x, int y) { int2 v = {x, y}; return v; }
 static inline uint2 make_uint2(uint x, uint y) { uint2 v = {x, y}; return v; }
+static inline float2 make_float2(float x, float y) { float2 v = {x, y}; return v; }
 static inline double2 make_double2(double x, double y) { double2 v = {x, y}; return v; }
 static inline void vstore2(uint2 v, size_t i, uint *p) { p[2 * i] = v.x; p[2 * i + 1] = v.y; }
 static inline int4 make_int4(int x, int y, int z, int w) { int4 v = {x, y, z, w}; return v; }

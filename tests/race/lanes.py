@@ -51,8 +51,13 @@ BUILDS: dict[str, list[tuple[str, ...]]] = {
     "communities": [("-DWG_SIZE=1",), (*WIDE, "-DWORDS_ORDER=1"), (*WIDE, *DIVIDED_ROWS)],
     "distance_two": [(), ("-DWG_SIZE=4", "-DGROUP_TEAM=1")],
     "sized_nets": [(), ("-DWG_SIZE=4", "-DGROUP_TEAM=1"), (*WIDE, "-DTEAM=4")],
-    "factorization": [(), ONE_WIDE, (*ONE_WIDE, "-DLANES=2", "-DWORDS_ORDER=1")],
-    "blocks": [("-DWG_SIZE=1",), ONE_WIDE, (*ONE_WIDE, "-DLANES=4", "-DWORDS_ORDER=1")],  # groups wait for each other
+    "factorization": [(), ONE_WIDE, (*ONE_WIDE, "-DLANES=2", "-DWORDS_ORDER=1"), (*ONE_WIDE, "-DWEIGHTED=1")],
+    "blocks": [  # groups wait for each other
+        ("-DWG_SIZE=1",),
+        ONE_WIDE,
+        (*ONE_WIDE, "-DLANES=4", "-DWORDS_ORDER=1"),
+        (*ONE_WIDE, "-DWEIGHTED=1"),
+    ],
     "supersteps": [("-DWG_SIZE=1",), ("-DWG_SIZE=4",)],
     "rounds": [(), ("-DATOMIC=1", "-DBALANCE=1")],
     "bfs": [
@@ -92,7 +97,7 @@ BUILDS: dict[str, list[tuple[str, ...]]] = {
     "teams": [("-DWG_SIZE=4",), WIDE],
     "removals": [("-DWG_SIZE=4",)],
     "probes": [("-DWG_SIZE=4",)],
-    "block_diagonal": [("-DWG_SIZE=4",), ONE_WIDE],
+    "block_diagonal": [("-DWG_SIZE=4",), ONE_WIDE, (*ONE_WIDE, "-DWEIGHTED=1")],
     "stats": [("-DWG_SIZE=4",), WIDE],
     "pagerank": [(f"-DWG_SIZE={size}", "-DDEV_HAS_FP64=1") for size in (1, 4)],
     "partition": [("-DWG_SIZE=1",), ("-DWG_SIZE=1", "-DDEV_IS_CPU=0", "-DSPLIT_CLAIMS=1"), (*WIDE, "-DWORDS_ORDER=1")],
@@ -115,7 +120,7 @@ CASES = {subject: cases_of(subject) for subject in BUILDS}
 LANES = {"scheduler": ["-O0"], "threads": ["-O0", "-gline-tables-only", "-fsanitize=thread", "-pthread"]}
 _STANDARD = ("-std=c++17", "-w")
 COMPILERS = ("clang++", "clang++-18", "clang++-17", "clang++-16", "clang++-15", "clang++-14")
-_VECTOR_LITERAL = re.compile(r"\((int2|uint2|double2|int4|uint4|long4|offset4_t)\)\(")
+_VECTOR_LITERAL = re.compile(r"\((int2|uint2|float2|double2|int4|uint4|long4|offset4_t)\)\(")
 _SOURCE = "typedef int int4 __attribute__((ext_vector_type(4))); int main() { return 0; }"
 
 

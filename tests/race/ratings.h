@@ -1,7 +1,7 @@
 /* Small rating matrices, and a model whose steps commute.
  *
  * Values are so large, the rate so small, that each step adds 1 to the biases of its user and its item, whatever they
- * are, exactly; so a lost update shows in the sums. */
+ * are, exactly; so a lost update shows in the sums.  With WEIGHTED, values are half as large and weigh 2. */
 #pragma once
 
 #define BIASES 1
@@ -15,7 +15,8 @@
 struct Ratings {
   int n_users, n_items, n;
   Array<int> users, items;                 /* sorted by item */
-  Array<float> values, user_rows, item_rows, user_biases, item_biases;
+  Array<value_t> values;
+  Array<float> user_rows, item_rows, user_biases, item_biases;
   Array<uint> updates, user_marks, item_marks, violations;
   float hyper[3] = {0x1p-40f, 1.0f, 0.0f};
 
@@ -30,7 +31,7 @@ struct Ratings {
       items.push_back(item);
       users.push_back(user);
     }
-    values.assign(n, 0x1p40f);
+    values.assign(n, WITH_WEIGHT(WEIGHTED ? 0x1p39f : 0x1p40f, 2.0f));
     user_rows.resize(n_users * RANK_PADDED);
     item_rows.resize(n_items * RANK_PADDED);
     user_biases.resize(n_users);
@@ -40,6 +41,8 @@ struct Ratings {
     item_marks.resize(n_items);
     violations.resize(1);
   }
+
+  int4 packed(int k) const { return make_int4(users[k], items[k], as_int(RATING(values[k])), as_int(WEIGHT(values[k]))); }
 
   /* Each rating once, no two at a time at a vertex, no step lost. */
   bool right() {

@@ -106,8 +106,7 @@ class DeviceModel:
         self.session, self.biases, self.checked = session, problem.biases, problem.checked
         ratings = problem.ratings
         self.n_users, self.n_items = n_users, n_items = ratings.shape
-        mean = ratings.values.mean(dtype=np.float64) if problem.mean is None and ratings.n_ratings else problem.mean
-        self.mean = float(mean or 0.0)
+        self.mean = problem.mean_rating if problem.mean is None else problem.mean
         self.layout, self._type = row_layout(problem.rank, session.facts), problem.number_type
         row_bytes = self.layout.padded * self._type.itemsize
         session.check_memory({"user factors": n_users * row_bytes, "item factors": n_items * row_bytes})
@@ -217,6 +216,11 @@ RatingArrays: TypeAlias = dict[str, DeviceArray]
 """``users``, ``items`` and ``values`` of ratings in device memory, in the order in which a sweep visits them."""
 
 
-def upload_ratings(session: Session, ratings: Ratings) -> RatingArrays:
-    """Copy *ratings* to the device in the order in which they are stored: by user, then by item."""
-    return {name: session.upload(getattr(ratings, name)) for name in ("users", "items", "values")}
+def upload_ratings(session: Session, ratings: Ratings, weights: NDArray[np.float32] | None = None) -> RatingArrays:
+    """Copy *ratings* to the device in the order in which they are stored: by user, then by item.
+
+    With *weights*, each value is followed by its weight (cl/factorization/values.h).
+    """
+    values = ratings.values if weights is None else np.column_stack((ratings.values, weights)).ravel()
+    arrays = {"users": ratings.users, "items": ratings.items, "values": values}
+    return {name: session.upload(array) for name, array in arrays.items()}

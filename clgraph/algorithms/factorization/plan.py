@@ -7,7 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from clgraph.algorithms.factorization.factors import DeviceModel, initial_factors, row_layout
+from clgraph.algorithms.factorization.factors import (
+    DeviceModel,
+    RatingArrays,
+    initial_factors,
+    row_layout,
+    upload_ratings,
+)
 from clgraph.algorithms.factorization.problem import FactorizationProblem
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.plan import Plan
@@ -42,7 +48,12 @@ class FactorizationPlan(Plan):
         session.finish()
 
     def _given(self) -> tuple[Mapping[str, int | str], Mapping[str, Any]]:
-        return {**self.model.defines(), "OFFSET_T": self.offset_name}, self.model.scope
+        defines = {**self.model.defines(), **self.problem.weight_defines, "OFFSET_T": self.offset_name}
+        return defines, self.model.scope
+
+    def upload_ratings(self) -> RatingArrays:
+        """Copy the ratings, with their weights if there are any, to the device: by user, then by item."""
+        return upload_ratings(self.session, self.problem.ratings, self.problem.weights)
 
     @property
     def offset_name(self) -> str:

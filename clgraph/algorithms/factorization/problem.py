@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any, Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clgraph.arguments import check_choice, checked_count, checked_flag
 from clgraph.data.ratings.ratings import Ratings, as_ratings
@@ -35,11 +36,13 @@ class FactorizationProblem:
     biases : bool
         Whether users and items have a bias each.
     mean : float, optional
-        Constant that is added to every prediction; by default the mean of the ratings.
+        Constant that is added to every prediction; by default the (weighted) mean of the ratings.
     learning_rate, regularization : float
         Settings of a run. Single sweeps use the model's settings.
     seed : int
         Seed of a run's initial factors.
+    weights : float32 array, shape (n_ratings,), optional
+        Factor of each rating's error in its step, and of its squared error in the loss; by default 1.
     checked : bool
         Let kernels count the steps on each (user, item) pair and the conflicts. For tests on small inputs.
     """
@@ -53,6 +56,7 @@ class FactorizationProblem:
     learning_rate: float = 0.01
     regularization: float = 0.05
     seed: int = 0
+    weights: NDArray[np.float32] | None = None
     checked: bool = False
 
     @cached_property
@@ -63,6 +67,25 @@ class FactorizationProblem:
     def n(self) -> int:
         """Number of ratings in the matrix."""
         return self.ratings.n_ratings
+
+    @cached_property
+    def total_weight(self) -> float:
+        """Sum of the weights; without weights the number of ratings."""
+        return float(self.n if self.weights is None else self.weights.sum(dtype=np.float64))
+
+    @property
+    def mean_rating(self) -> float:
+        """The weighted mean of the ratings, 0 without ratings of positive weight.
+
+        It has the same bits if all weights are 1 as without weights.
+        """
+        values = self.ratings.values if self.weights is None else self.ratings.values * self.weights
+        return float(values.sum(dtype=np.float64)) / self.total_weight if self.total_weight else 0.0
+
+    @property
+    def weight_defines(self) -> dict[str, int]:
+        """Preprocessor definitions of programs that read ratings: none without weights."""
+        return {} if self.weights is None else {"WEIGHTED": 1}
 
     @cached_property
     def busiest(self) -> float:

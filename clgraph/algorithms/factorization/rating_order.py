@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.algorithms.factorization.factors import RatingArrays, upload_ratings
+from clgraph.algorithms.factorization.factors import RatingArrays
 from clgraph.algorithms.factorization.plan import FactorizationPlan
 from clgraph.arguments import Seed, checked_flag, checked_seed
 from clgraph.primitives.fill import iota
@@ -25,14 +25,15 @@ def enqueue_order(
     scope: Mapping[str, Any] | None = None,
     /,
     *,
-    defines: Mapping[str, str] | None = None,
+    defines: Mapping[str, int | str] | None = None,
     **arguments: Any,
 ) -> None:
     """Enqueue a kernel of cl/factorization/*source*.cl that orders
     ratings, with a work-item per rating and one more.
     """
     n = plan.problem.n
-    program = plan.session.program(f"factorization/{source}.cl", {"OFFSET_T": plan.offset_name, **(defines or {})})
+    defines = {"OFFSET_T": plan.offset_name, **plan.problem.weight_defines, **(defines or {})}
+    program = plan.session.program(f"factorization/{source}.cl", defines)
     program.bind(kernel, n + 1, scope, n=n, **arguments)()
 
 
@@ -125,7 +126,7 @@ def ordered_ratings(plan: FactorizationPlan, *, shuffle: bool, seed: Seed, by_it
         Sort the ratings by item. Ratings of one item keep their order.
     """
     shuffle, seed = checked_flag("shuffle", shuffle), checked_seed(seed)
-    given, order = upload_ratings(plan.session, plan.problem.ratings), None
+    given, order = plan.upload_ratings(), None
     if not plan.problem.n:
         return given
     if shuffle:
@@ -151,7 +152,10 @@ def sort_by_block(
 
 
 def pack(plan: FactorizationPlan, given: RatingArrays, order: DeviceArray) -> DeviceArray:
-    """Return the ratings at the positions *order*, packed in four int32 each: user, item, bits of the value, 0."""
+    """Return the ratings at the positions *order*, packed in four int32 each.
+
+    These are user, item, the bits of the value, and the bits of the weight, or 0 without weights.
+    """
     ratings = plan.session.empty(4 * plan.problem.n, np.int32)
     enqueue_order(plan, "block_order", "pack_ratings", given, order=order, ratings=ratings)
     return ratings

@@ -2,33 +2,22 @@
 
 from __future__ import annotations
 
-import math
-import numbers
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from clgraph.algorithms.factorization.estimator.saved import SavedFactorization
-from clgraph.algorithms.factorization.estimator.scikit_learn import check_random_state
-from clgraph.algorithms.factorization.factors import Factors, initial_factors
-from clgraph.algorithms.factorization.problem import MAX_RANK, Storage
-from clgraph.algorithms.factorization.training.epochs import Callback, Epoch, Training, show_epoch
-from clgraph.algorithms.factorization.training.learning_rates import make_schedule
-from clgraph.algorithms.factorization.training.team_training import TeamFactorization
-from clgraph.algorithms.factorization.training.training import Factorization
-from clgraph.arguments import check_callback, checked_count, checked_number
+from clgraph.algorithms.factorization.estimator.fitting import TrainedFactorization
+from clgraph.algorithms.factorization.problem import Storage
+from clgraph.algorithms.factorization.training.epochs import Callback
 from clgraph.data.ratings.ratings import Ratings
-from clgraph.errors import InputError
-from clgraph.runtime.session import SessionLike, as_session
+from clgraph.runtime.session import SessionLike
 
-_MAX_EPOCHS = 2**31 - 1
 _TRIPLE = ("users", "items", "values")
-_FORM = ("n_features_in_", "feature_names_in_", "_fitted_on_pairs")
 
 
-class SGDMatrixFactorization(SavedFactorization):
+class SGDMatrixFactorization(TrainedFactorization):
     """Low-rank factorisation of a sparse users × items matrix of ratings by stochastic gradient descent.
 
     A rating is predicted as ``mean + user_bias + item_bias + user_factors . item_factors``. One epoch makes a gradient
@@ -86,14 +75,15 @@ class SGDMatrixFactorization(SavedFactorization):
     user_biases_, item_biases_ : float32 array, shape (n_users,) and (n_items,), or None
         ``None`` without *biases*.
     mean_ : float
-        Mean of the training ratings of the first fit.
+        (Weighted) mean of the training ratings of the first fit.
     rating_range_ : tuple of float
-        The least and the greatest rating of all fits.
+        The least and the greatest rating of all fits, without ratings of weight 0.
     history_ : list of Epoch
         Learning rate, errors and speed of each epoch.
     loss_curve_, eval_curve_ : list of float
-        RMSE of the training ratings and of *eval_set* (NaN without one) after each epoch. On one device the training
-        error is computed only after the last epoch, unless the schedule, *tol*, *verbose* or a callback needs it.
+        RMSE of the training ratings (weighted by *sample_weight*) and of *eval_set* (NaN without one) after each epoch.
+        On one device the training error is computed only after the last epoch, unless the schedule, *tol*, *verbose*
+        or a callback needs it.
     n_iter_ : int
         Number of epochs.
     strategy_ : str
@@ -176,8 +166,14 @@ class SGDMatrixFactorization(SavedFactorization):
     # ---- fitting
 
     def fit(
-        self, X: Any, y: Any = None, *, eval_set: Any = None, callback: Callback | None = None
-    ) -> SGDMatrixFactorization:
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        eval_set: Any = None,
+        callback: Callback | None = None,
+    ) -> Self:
         """Fit the model to *X*, starting from new random factors.
 
         Parameters
@@ -185,6 +181,15 @@ class SGDMatrixFactorization(SavedFactorization):
         X : Ratings, scipy sparse array or dense array, shape (n_users, n_items), or pairs, shape (n_ratings, 2)
         y : array, shape (n_ratings,)
             Ratings of the pairs; ignored otherwise.
+        sample_weight : array, shape (n_ratings,), optional
+            Weight of each rating: finite, at least 0, not all 0. They are in the order of the pairs, of
+            :class:`clgraph.Ratings`, of ``X.data`` of a CSR array (other sparse formats are refused), or row by row of
+            a dense array. A weight multiplies the error in the rating's gradient step and its square in the training
+            loss, as if the rating were repeated. Regularization is not weighted: each step shrinks both rows and
+            biases as without weights, also if the weight is 0. Otherwise a rating of weight 0 has no effect. The mean
+            of the ratings is weighted. Large weights need a smaller *learning_rate*; weights with a mean of 1 suit the
+            rate of a fit without weights. *eval_set* is not weighted. Several ratings of one pair get the mean of
+            their weights.
         eval_set : like *X*, or a tuple (X, y) of pairs and their ratings, optional
             Ratings on which the error is computed after each epoch. Pairs are allowed with any form of *X*. They name
             users and items by the ids of the fit, or by row and column numbers without ids, and may have unknown ones,
@@ -200,8 +205,9 @@ class SGDMatrixFactorization(SavedFactorization):
         Raises
         ------
         InputError
-            No ratings, a rating whose square is not finite in float32, an unknown id, an unknown option, or a
-            parameter out of range, such as a rank that needs more memory than the device has.
+            No ratings, wrong weights, a rating whose square (times the greatest weight) is not finite in float32, an
+            unknown id, an unknown option, or a parameter out of range, such as a rank that needs more memory than the
+            device has.
         ValueError
             A NaN or an infinite number in a dense or sparse array, or another input that scikit-learn rejects. In
             Ratings it is an InputError, which is also a ValueError.
@@ -215,86 +221,31 @@ class SGDMatrixFactorization(SavedFactorization):
         ConvergenceWarning
             The factors diverged to infinity. The last finite factors are kept.
         """
-        return self._first_fit(X, y, self.n_epochs, eval_set, callback)
+        return self._first_fit(X, y, sample_weight, self.n_epochs, eval_set, callback)
 
     def partial_fit(
-        self, X: Any, y: Any = None, *, n_epochs: int = 1, eval_set: Any = None, callback: Callback | None = None
-    ) -> SGDMatrixFactorization:
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        n_epochs: int = 1,
+        eval_set: Any = None,
+        callback: Callback | None = None,
+    ) -> Self:
         """Continue training the factorisation for *n_epochs* from the current factors, on the same or on other ratings.
 
         Users, items and mean stay as in the first fit, and the learning rate's schedule continues. Every call prepares
         its ratings again, so few calls with many epochs are cheaper. :meth:`fit` describes the other parameters.
         """
         if not hasattr(self, "user_factors_"):
-            return self._first_fit(X, y, n_epochs, eval_set, callback)
+            return self._first_fit(X, y, sample_weight, n_epochs, eval_set, callback)
         known = self._known
-        ratings = self._numbered(X, y)
+        ratings, weights = self._numbered_with_weights(X, y, sample_weight)
         if X is not known:
             columns = (np.concatenate([getattr(r, name) for r in (known, ratings)]) for name in _TRIPLE)
             merged = Ratings.from_triples(*columns, n_users=known.n_users, n_items=known.n_items, duplicates="last")
             known = replace(merged, user_ids=known.user_ids, item_ids=known.item_ids)
         return self._train(
-            ratings, self._factors(), known, self.history_, n_epochs, eval_set, callback, mean=self.mean_
+            ratings, weights, self._factors(), known, self.history_, n_epochs, eval_set, callback, mean=self.mean_
         )
-
-    def _first_fit(
-        self, X: Any, y: Any, n_epochs: int, eval_set: Any, callback: Callback | None
-    ) -> SGDMatrixFactorization:
-        old = self.__dict__.copy()
-        try:
-            ratings = self._ratings(X, y, reset=True)
-            rank = checked_count("n_factors", self.n_factors, MAX_RANK)
-            rng = np.random.default_rng(check_random_state(self.random_state).randint(2**31 - 1))
-            start = initial_factors(*ratings.shape, rank, scale=self.init_scale, biases=self.biases, rng=rng)
-            return self._train(ratings, start, ratings, [], n_epochs, eval_set, callback)
-        except BaseException:
-            if self.__dict__.get("history_") is old.get("history_"):  # The failed fit has added no epoch.
-                for name in _FORM:
-                    self.__dict__.pop(name, None)
-                self.__dict__.update({name: old[name] for name in _FORM if name in old})
-            raise
-
-    def _train(
-        self, ratings: Ratings, start: Factors, known: Ratings, history: list[Epoch], n_epochs: int, eval_set: Any,
-        callback: Callback | None, mean: float | None = None,
-    ) -> SGDMatrixFactorization:  # fmt: skip
-        """Train the factorisation from *start* on *ratings*, and keep the result of all completed epochs."""
-        check_callback("callback", callback)
-        verbose = checked_count("verbose", self.verbose, _MAX_EPOCHS, least=-_MAX_EPOCHS)
-        tol = None if self.tol is None else checked_number("tol", self.tol, -math.inf)
-        schedule = make_schedule(self.schedule, self.learning_rate, self.decay, self.regularization)
-        eval_ratings, unseen = self._evaluation(eval_set, known)
-        engine = self._engine(
-            ratings, rank=start.user_factors.shape[1], strategy=self.strategy,
-            options=self.strategy_options, deterministic=isinstance(self.random_state, numbers.Integral),
-            n_epochs=checked_count("n_epochs", n_epochs, _MAX_EPOCHS), storage=self.storage,
-            biases=start.user_biases is not None, mean=mean,
-        )  # fmt: skip
-        engine.model.set(start)
-
-        def after_epoch(number: int, epoch: Epoch) -> object:
-            if verbose > 0:
-                show_epoch(number, epoch)
-            return callback is not None and callback(number, epoch)
-
-        every_loss = self.schedule == "bold_driver" or callback is not None or verbose > 0
-        every_loss |= tol is not None and eval_ratings is None and unseen is None
-        try:
-            engine.train(
-                n_epochs, schedule=schedule, regularization=self.regularization, every_loss=every_loss, history=history,
-                tol=tol, callback=after_epoch, eval_ratings=eval_ratings, unseen=unseen,
-            )  # fmt: skip
-        except KeyboardInterrupt:
-            if len(engine.epochs) > len(history):
-                self._keep(engine, known, ratings, continued=mean is not None)
-            raise
-        self._keep(engine, known, ratings, continued=mean is not None)
-        return self
-
-    def _engine(self, ratings: Ratings, **options: Any) -> Training:
-        """Return an object that trains a factorisation of *ratings*, on one device or on several devices."""
-        if self.devices is None:
-            return Factorization(as_session(self.session), ratings, **options)
-        if self.session is not None:
-            raise InputError("session= and devices= are both given; devices= names all that take part")
-        return TeamFactorization(self.devices, ratings, **options)

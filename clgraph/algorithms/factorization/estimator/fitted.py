@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 
+from clgraph.algorithms.factorization.estimator.inputs import (
+    Weights,
+    are_pairs,
+    numbered_as,
+    pair_ids,
+    split_pairs,
+    weighted_matrix,
+    weighted_pairs,
+    weighted_ratings,
+)
 from clgraph.algorithms.factorization.estimator.scikit_learn import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
@@ -20,7 +31,7 @@ from clgraph.algorithms.factorization.estimator.scikit_learn import (
 from clgraph.algorithms.factorization.factors import Factors
 from clgraph.algorithms.factorization.host_model import fold_in, item_means, predict_pairs
 from clgraph.algorithms.factorization.training.epochs import Training, UnseenPairs
-from clgraph.arguments import checked_flag, refusing
+from clgraph.arguments import checked_flag
 from clgraph.data.ratings.ratings import Ratings
 from clgraph.errors import InputError
 
@@ -101,7 +112,7 @@ class FittedFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         X, y
             In the form of the fit.
         sample_weight : array, shape (n_ratings,), optional
-            The weight of each rating in the score, in the order of the pairs or of the ratings of a matrix's users.
+            The weight of each rating in the score. :meth:`clgraph.SGDMatrixFactorization.fit` tells their order.
         """
         check_is_fitted(self)
         if self._fitted_on_pairs and not isinstance(X, Ratings):
@@ -112,11 +123,11 @@ class FittedFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             ratings = self._numbered(X)
             predicted = self._of_pairs(ratings.users, ratings.items)
             return float(r2_score(ratings.values, predicted, sample_weight=sample_weight))
-        ratings = self._ratings(X, reset=False)
+        ratings, weights = self._weighted(X, None, sample_weight, reset=False)
         rows, biases = (array.astype(np.float32) for array in self._fold_in(ratings))
         folded = self._factors()._replace(user_factors=rows, user_biases=biases)
         predicted = self._clipped(predict_pairs(folded, self.mean_, ratings.users, ratings.items))
-        return float(r2_score(ratings.values, predicted, sample_weight=sample_weight))
+        return float(r2_score(ratings.values, predicted, sample_weight=weights))
 
     def _of_pairs(self, users: NDArray[np.int32], items: NDArray[np.int32]) -> NDArray[np.float32]:
         return self._clipped(predict_pairs(self._factors(), self.mean_, users, items))
@@ -129,9 +140,9 @@ class FittedFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         clipped: NDArray[np.float32] = np.clip(predictions, np.float32(least), np.float32(most))
         return clipped
 
-    def _keep(self, engine: Training, known: Ratings, ratings: Ratings, *, continued: bool) -> None:
-        """Keep the result of a training on *ratings*, all at once, for Ctrl-C."""
-        ends = [float(ratings.values.min()), float(ratings.values.max())]
+    def _keep(self, engine: Training, known: Ratings, values: NDArray[np.float32], *, continued: bool) -> None:
+        """Keep the result of a training on ratings of these *values*, all at once, for Ctrl-C."""
+        ends = [float(values.min()), float(values.max())]
         if continued and self.rating_range_ is not None:
             ends += self.rating_range_
         found = {f"{name}_": array for name, array in engine.model.get()._asdict().items()}
@@ -159,23 +170,37 @@ class FittedFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         """Return the arguments *X* and *y* as Ratings.
         With *reset*, later calls expect the same form and the same items.
         """
+        return self._weighted(X, y, None, reset=reset)[0]
+
+    def _weighted(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> tuple[Ratings, Weights]:
+        """Return the arguments *X* and *y* as Ratings, with the weights in their order. *reset* is as in _ratings()."""
         if isinstance(X, Ratings):
             if reset:
                 self._fitted_on_pairs = False
                 self.n_features_in_ = X.n_items
                 self.__dict__.pop("feature_names_in_", None)
-            return X
+            return weighted_ratings(X, sample_weight)
         if reset:
             self._fitted_on_pairs = y is not None and are_pairs(X)
         if not self._fitted_on_pairs:
-            return ratings_of_matrix(validate_data(self, X, reset=reset, accept_sparse=("csr", "csc", "coo")))
+            matrix = validate_data(self, X, reset=reset, accept_sparse=("csr", "csc", "coo"))
+            return weighted_matrix(matrix, sample_weight)
         if y is None:
             raise InputError("pairs need their ratings, y")
-        return ratings_of_pairs(*validate_data(self, X, y, reset=reset, dtype=None, y_numeric=True))
+        pairs, values = validate_data(self, X, y, reset=reset, dtype=None, y_numeric=True)
+        return weighted_pairs(pairs, values, sample_weight)
 
     def _numbered(self, X: Any, y: Any = None, *, known: Ratings | None = None) -> Ratings:
         """Return *X* and *y* as Ratings with the user and item numbers of *known*, by default the fit's numbers."""
         return numbered_as(known or self._known, self._ratings(X, y, reset=False), new_users=False)
+
+    def _numbered_with_weights(self, X: Any, y: Any, sample_weight: Any) -> tuple[Ratings, Weights]:
+        """Return *X* and *y* as Ratings with the fit's numbers, and the weights in the order of these Ratings."""
+        ratings, weights = self._weighted(X, y, sample_weight, reset=False)
+        numbered = numbered_as(self._known, ratings, new_users=False)
+        if weights is not None and numbered is not ratings:
+            weights = numbered_as(self._known, replace(ratings, values=weights), new_users=False).values
+        return numbered, weights
 
     def _evaluation(self, eval_set: Any, known: Ratings) -> tuple[Ratings | None, UnseenPairs | None]:
         """Return the ratings of *eval_set* with the numbers of *known*, and the pairs whose user or item is unknown."""
@@ -202,86 +227,3 @@ class FittedFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
     @property
     def eval_curve_(self) -> list[float]:
         return [epoch.eval_loss for epoch in self.history_]
-
-
-def are_pairs(X: Any) -> bool:
-    """Return whether *X* is a dense array, frame or list with two columns, and so a list of (user, item) pairs."""
-    if isinstance(X, Ratings) or issparse(X):
-        return False
-    with refusing("X", X, "Ratings, a scipy sparse array, or a dense array of ratings or pairs"):
-        shape = X.shape if hasattr(X, "shape") else np.asarray(X).shape
-        return len(shape) == 2 and bool(shape[1] == 2)
-
-
-def pair_ids(pairs: NDArray[Any]) -> tuple[ArrayLike, ArrayLike]:
-    """Return the user ids and the item ids of *pairs*.
-    Object columns become lists, then numeric arrays if all are numbers.
-    """
-    users, items = (column.tolist() if column.dtype == object else column for column in pairs.T)
-    return users, items
-
-
-def ratings_of_pairs(pairs: NDArray[Any], values: NDArray[Any]) -> Ratings:
-    """Return the ratings *values* of (user, item) *pairs*. Several ratings of one pair are replaced by their mean."""
-    return Ratings.from_triples(*pair_ids(pairs), values, ids="compact", duplicates="mean")
-
-
-def ratings_of_matrix(X: Any) -> Ratings:
-    """Return the entries of a matrix as Ratings: the stored entries of a
-    sparse array, or all entries of a dense array.
-    """
-    if issparse(X):
-        return Ratings.from_scipy(X)
-    users, items = np.indices(X.shape, np.int32)
-    n_users, n_items = X.shape
-    return Ratings.from_triples(users.ravel(), items.ravel(), X.ravel(), n_users=n_users, n_items=n_items)
-
-
-def split_pairs(known: Ratings, pairs: NDArray[Any], values: NDArray[Any]) -> tuple[Ratings, UnseenPairs]:
-    """Return the ratings of *pairs* whose user and item are *known*, with
-    the numbers of the fit, and the other pairs.
-    """
-    ratings = ratings_of_pairs(pairs, values)
-    assert ratings.user_ids is not None
-    assert ratings.item_ids is not None
-    users = known.user_index(ratings.user_ids, default=-1)[ratings.users]
-    items = known.item_index(ratings.item_ids, default=-1)[ratings.items]
-    seen = (users >= 0) & (items >= 0)
-    return (
-        Ratings.from_triples(
-            users[seen], items[seen], ratings.values[seen], n_users=known.n_users, n_items=known.n_items
-        ),
-        UnseenPairs(users[~seen], items[~seen], ratings.values[~seen]),
-    )
-
-
-def numbered_as(known: Ratings, ratings: Ratings, *, new_users: bool) -> Ratings:
-    """Return *ratings* with the user and item numbers of *known*, by ids if both have ids.
-    *new_users* keep their numbers.
-    """
-    if ratings is known:
-        return ratings
-    users, items, n_users = ratings.users, ratings.items, ratings.n_users
-    if ratings.item_ids is not None and known.item_ids is not None:
-        items = _matched("item", items, ratings.item_ids, known.item_index(ratings.item_ids, default=-1))
-    elif ratings.n_items != known.n_items:
-        wanted = f"SGDMatrixFactorization is expecting {known.n_items} features as input"  # in scikit-learn's words
-        raise InputError(f"X has {ratings.n_items} features, but {wanted}")
-    if not new_users:
-        n_users = known.n_users
-        if ratings.user_ids is not None and known.user_ids is not None:
-            users = _matched("user", users, ratings.user_ids, known.user_index(ratings.user_ids, default=-1))
-        elif ratings.n_users != n_users:
-            raise InputError(f"ratings of {ratings.n_users} users; the model was fitted on {n_users}")
-    return Ratings.from_triples(users, items, ratings.values, n_users=n_users, n_items=known.n_items)
-
-
-def _matched(kind: str, numbers: NDArray[np.int32], ids: ArrayLike, index: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Translate *numbers* of users or items (*kind*) to the numbers of the fit.
-    The array *index* has them; -1 is unknown.
-    """
-    found: NDArray[np.int32] = index[numbers]
-    if found.size and found.min() < 0:
-        name = np.asarray(ids).tolist()[numbers[int((found < 0).argmax())]]
-        raise InputError(f"{kind} {name!r} was not in the ratings of the fit")
-    return found

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from clgraph.algorithms.factorization.factors import row_layout, upload_ratings
+from clgraph.algorithms.factorization.factors import row_layout
 from clgraph.algorithms.factorization.plan import FactorizationPlan, slice_size, wait_by_slices
 from clgraph.algorithms.factorization.problem import FactorizationProblem
 from clgraph.algorithms.factorization.rating_order import pack, sort_by_block
@@ -63,7 +63,7 @@ class BlockDiagonals:
         n_user_blocks, n_item_blocks = -(-ratings.n_users // n_rows), -(-ratings.n_items // n_columns)
         n_diagonals, n_waves = max(n_user_blocks, n_item_blocks), max(n_rows, n_columns)
         per_diagonal = max(1, n_user_blocks * n_waves)
-        given = upload_ratings(plan.session, ratings)
+        given = plan.upload_ratings()
         keys, self.order = sort_by_block(
             plan,
             given,

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.algorithms.factorization.factors import RowLayout, row_layout, upload_ratings
+from clgraph.algorithms.factorization.factors import RowLayout, row_layout
 from clgraph.algorithms.factorization.plan import FactorizationPlan, clear, slice_size, wait_by_slices
 from clgraph.algorithms.factorization.problem import FactorizationProblem
 from clgraph.algorithms.factorization.rating_order import enqueue_order, find_offsets, pack, sort_by_block
@@ -94,11 +94,11 @@ def _deal(plan: FactorizationPlan, *, seed: int) -> dict[str, DeviceArray]:
     Returns
     -------
     dict of str to DeviceArray
-        The packed ``ratings`` in the order of the sweep, their original positions (``order``), and the positions at
-        which blocks begin (``offsets``).
+        The packed ``ratings`` in the order of the sweep, their ``weights`` if there are any, their original positions
+        (``order``), and the positions at which blocks begin (``offsets``).
     """
     session, ratings, n_groups = plan.session, plan.problem.ratings, plan.setting.values["n_groups"]
-    rng, given = np.random.default_rng(seed), upload_ratings(session, ratings)
+    rng, given = np.random.default_rng(seed), plan.upload_ratings()
     user_part, item_part = (
         session.upload(balanced_parts(np.diff(offsets), n_groups, rng))
         for offsets in (ratings.user_offsets, ratings.item_offsets)
@@ -132,8 +132,11 @@ def _deal(plan: FactorizationPlan, *, seed: int) -> dict[str, DeviceArray]:
         )
         order = in_turn
     packed = pack(plan, given, order)
-    plan.program(_SOURCE).bind("cut_tiles", n_blocks, n_blocks=n_blocks, offsets=offsets, ratings=packed)()
-    return {"ratings": packed, "order": order, "offsets": offsets}
+    made = {"ratings": packed, "offsets": offsets}
+    if plan.problem.weights is not None:
+        made["weights"] = session.empty(plan.problem.n, np.float32)
+    plan.program(_SOURCE).bind("cut_tiles", n_blocks, made, n_blocks=n_blocks)()
+    return {**made, "order": order}
 
 
 def grid_groups(stats: RatingsStats, facts: DeviceFacts) -> int:

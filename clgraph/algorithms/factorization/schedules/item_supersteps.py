@@ -9,7 +9,6 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.algorithms.factorization.factors import upload_ratings
 from clgraph.algorithms.factorization.plan import FactorizationPlan
 from clgraph.algorithms.factorization.problem import FactorizationProblem
 from clgraph.algorithms.factorization.rating_order import (
@@ -150,7 +149,7 @@ class ItemSupersteps(Supersteps):
         n_groups = max(1, min(most_groups, -(-n_rated // slots)))
         block_size = n_groups * slots
         by_rank = by_descending_degree(degrees) if by_degree else _by_number_and_degree(degrees, block_size)
-        given = upload_ratings(session, ratings)
+        given = plan.upload_ratings()
         ranks, blocks = _ranks_and_blocks(plan, given["items"], by_rank, block_size)
         users, n_users = given["users"], ratings.n_users
         if by_degree:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.algorithms.factorization.factors import RatingArrays, row_layout, upload_ratings
+from clgraph.algorithms.factorization.factors import RatingArrays, row_layout
 from clgraph.algorithms.factorization.plan import FactorizationPlan
 from clgraph.algorithms.factorization.problem import FactorizationProblem
 from clgraph.algorithms.factorization.rating_order import enqueue_order, gather_ratings, stable_order
@@ -201,7 +201,7 @@ class RatingSupersteps(Supersteps):
 
     def __init__(self, plan: FactorizationPlan, find_keys: FindKeys, barrier: str) -> None:
         super().__init__(plan, barrier)
-        given = upload_ratings(plan.session, plan.problem.ratings)
+        given = plan.upload_ratings()
         self.order, by_key = stable_order(plan, *find_keys(plan, given))
         ends = by_key.get().astype(np.int64)
         self.offsets = ends[np.append(True, np.diff(ends) > 0)]

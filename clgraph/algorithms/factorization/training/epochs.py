@@ -31,7 +31,8 @@ class Epoch(NamedTuple):
     ----------
     learning_rate : float
     loss : float
-        Root mean square error on the training ratings, after the epoch; NaN if it was not computed.
+        Root mean square error on the training ratings, after the epoch; NaN if it was not computed. With weights, the
+        mean is a weighted one.
     eval_loss : float
         Root mean square error on the evaluation ratings; NaN if there are none.
     seconds : float

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clgraph.algorithms.factorization.factors import DeviceModel, upload_ratings
 from clgraph.algorithms.factorization.problem import offset_type
@@ -18,11 +19,18 @@ _GROUPS_PER_UNIT = 8  # The evaluation of a model starts at most this number of 
 
 
 class Errors:
-    """The error of a factorisation model on given ratings. The result is the same in every run on a device."""
+    """The error of a factorisation model on given ratings. The result is the same in every run on a device.
 
-    def __init__(self, session: Session, ratings: Ratings, model: DeviceModel) -> None:
+    With *weights*, a squared error is multiplied by its rating's weight, and the mean is a weighted one.
+    """
+
+    def __init__(
+        self, session: Session, ratings: Ratings, model: DeviceModel, weights: NDArray[np.float32] | None = None
+    ) -> None:
         self.n = ratings.n_ratings
-        self.program = session.program(_EVALUATE, {**model.defines(), "OFFSET_T": c_type(offset_type(self.n))})
+        self._total = float(self.n if weights is None else weights.sum(dtype=np.float64))
+        defines = {**model.defines(), "OFFSET_T": c_type(offset_type(self.n))}
+        self.program = session.program(_EVALUATE, defines if weights is None else {**defines, "WEIGHTED": 1})
         n_items = self.n * model.layout.lanes
         most = _GROUPS_PER_UNIT * session.facts.compute_units
         groups = min(most, max(1, -(-n_items // self.program.work_group_size)))
@@ -30,25 +38,25 @@ class Errors:
         self._launch = self.program.bind(
             "squared_errors",
             n_items,
-            {**model.scope, **upload_ratings(session, ratings)},
+            {**model.scope, **upload_ratings(session, ratings, weights)},
             n=self.n,
             partial=self._partial,
             max_groups=groups,
         )
 
     def rmse(self) -> float:
-        """Return the root mean square error of the model on the ratings; NaN without ratings."""
-        if not self.n:
+        """Return the root (weighted) mean square error of the model on the ratings; NaN without ratings of weight."""
+        if not self._total:
             return math.nan
         self.begin()
-        return math.sqrt(self.squares() / self.n)
+        return math.sqrt(self.squares() / self._total)
 
     def begin(self) -> cl.Event:
         """Enqueue the computation of the model's squared errors, and return its event."""
         return self._launch()
 
     def squares(self) -> float:
-        """Return the sum of the model's squared errors that :meth:`begin` has computed."""
+        """Return the sum of the model's (weighted) squared errors that :meth:`begin` has computed."""
         return float(self._partial.get().sum(dtype=np.float64))
 
 

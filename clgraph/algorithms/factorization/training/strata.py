@@ -7,12 +7,13 @@ Gradient Descent", KDD 2011.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.algorithms.factorization.factors import Factors
+from clgraph.algorithms.factorization.problem import FactorizationProblem
 from clgraph.data.ratings.ratings import Ratings
 
 
@@ -67,21 +68,31 @@ class Strata:
         self.items = cut(np.diff(ratings.item_offsets), n_blocks)
         self.blocks = self.blocks_of(ratings)
 
+    def problems(self, problem: FactorizationProblem) -> list[list[FactorizationProblem]]:
+        """Return *problem*, whose ratings were cut, with the ratings and weights of each block."""
+        weights, n = problem.weights, self.n_blocks
+        parts = [None] * n**2 if weights is None else [weights[part] for part in self._positions(problem.ratings)]
+        return [
+            [replace(problem, ratings=self.blocks[d][q], weights=parts[d * n + q]) for q in range(n)] for d in range(n)
+        ]
+
     def blocks_of(self, ratings: Ratings) -> list[list[Ratings]]:
         """Return the blocks of *ratings*, which may be other ratings of the same users and items."""
+        users, items, made = self.users, self.items, []
+        for k, part in enumerate(self._positions(ratings)):
+            shape = [side.members[b].size for side, b in zip((users, items), divmod(k, self.n_blocks), strict=True)]
+            columns = users.place[ratings.users[part]], items.place[ratings.items[part]], ratings.values[part]
+            made.append(Ratings(*columns, *shape, copy=False))
+        return [made[k : k + self.n_blocks] for k in range(0, len(made), self.n_blocks)]
+
+    def _positions(self, ratings: Ratings) -> list[NDArray[np.int64]]:
+        """Return the positions of each block's ratings in *ratings*, block by block."""
         users, items = self.users, self.items
         cell = users.block[ratings.users] * np.int32(self.n_blocks) + items.block[ratings.items]
         # Blocks keep the order of users and items, so after a stable sort by block, a block's ratings stay sorted.
         # The block numbers are small integers, for which numpy's stable sort is a fast radix sort.
         order = np.argsort(cell.astype(np.min_scalar_type(self.n_blocks**2)), kind="stable")
-        ends = np.cumsum(np.bincount(cell, minlength=self.n_blocks**2)).tolist()
-        made = []
-        for k, (start, stop) in enumerate(zip([0, *ends[:-1]], ends, strict=True)):
-            part = order[start:stop]
-            shape = [side.members[b].size for side, b in zip((users, items), divmod(k, self.n_blocks), strict=True)]
-            columns = users.place[ratings.users[part]], items.place[ratings.items[part]], ratings.values[part]
-            made.append(Ratings(*columns, *shape, copy=False))
-        return [made[k : k + self.n_blocks] for k in range(0, len(made), self.n_blocks)]
+        return np.split(order, np.cumsum(np.bincount(cell, minlength=self.n_blocks**2))[:-1])
 
     def part(self, factors: Factors, d: int, q: int) -> Factors:
         """Return the part of *factors* for block d of the users and block q of the items."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from clgraph.algorithms.factorization import STRATEGIES
 from clgraph.algorithms.factorization.factors import Backup, DeviceModel, Factors
@@ -47,7 +47,7 @@ class TeamFactorization(Training):
     Parameters
     ----------
     devices : "all", or sequence of str, Session or pyopencl.Device
-    ratings, rank, strategy, options, deterministic, n_epochs, storage, biases, mean
+    ratings, rank, strategy, options, deterministic, n_epochs, storage, biases, mean, weights
         As in :class:`~clgraph.algorithms.factorization.training.training.Factorization`. ``"auto"`` chooses for each
         block.
 
@@ -69,17 +69,19 @@ class TeamFactorization(Training):
     def __init__(
         self, devices: object, ratings: Ratings, *, rank: int, strategy: str, options: Mapping[str, Any] | None,
         deterministic: bool, n_epochs: int, storage: Any, biases: bool, mean: float | None,
+        weights: NDArray[np.float32] | None = None,
     ) -> None:  # fmt: skip
-        problem = checked_problem(ratings, rank, n_epochs, storage, biases, mean)
+        problem = checked_problem(ratings, rank, n_epochs, storage, biases, mean, weights)
+        self._total_weight = problem.total_weight
         self._started, self.epochs = time.perf_counter(), []
         self.team = Team(devices)
         # With more devices than users or items, some devices would have nothing to train.
         n = self._n = min(len(self.team), *ratings.shape)
         self._strata = Strata(ratings, n)
+        problems = self._strata.problems(problem)
 
         def cells(d: int) -> list[Cell]:
-            problems = [replace(problem, ratings=block) for block in self._strata.blocks[d]]
-            return [Cell(self.team.sessions[d], each, strategy, options, deterministic) for each in problems]
+            return [Cell(self.team.sessions[d], each, strategy, options, deterministic) for each in problems[d]]
 
         # The blocks' cells are made one after the other, because drivers compile one program at a time.
         self._cells = [cells(d) for d in range(n)]
@@ -125,7 +127,7 @@ class TeamFactorization(Training):
         found = self._round(squares)
         n = self._strata.ratings.n_ratings
         n_evaluated = 0 if evaluation is None else sum(errors.n for row in evaluation for errors in row)
-        loss = math.sqrt(math.fsum(first for first, _ in found) / n)
+        loss = math.sqrt(math.fsum(first for first, _ in found) / self._total_weight)
         eval_loss = math.sqrt(math.fsum(second for _, second in found) / n_evaluated) if n_evaluated else math.nan
         return Epoch(rate, loss, eval_loss, seconds, n / seconds)
 

@@ -17,6 +17,7 @@ from clgraph.algorithms.factorization.plan import FactorizationPlan
 from clgraph.algorithms.factorization.problem import MAX_RANK, FactorizationProblem, Storage
 from clgraph.algorithms.factorization.training.epochs import Callback, Epoch, Training
 from clgraph.algorithms.factorization.training.evaluation import Bounds, Errors
+from clgraph.algorithms.factorization.weights import check_weighted_squares, checked_weights
 from clgraph.arguments import checked_count
 from clgraph.data.ratings.ratings import Ratings
 from clgraph.engine.options import checked_options
@@ -37,12 +38,13 @@ _BYTES_PER_RATING = {
 
 
 def checked_problem(
-    ratings: Ratings, rank: int, n_epochs: int, storage: Storage, biases: bool, mean: float | None
-) -> FactorizationProblem:
+    ratings: Ratings, rank: int, n_epochs: int, storage: Storage, biases: bool, mean: float | None,
+    weights: NDArray[np.float32] | None = None,
+) -> FactorizationProblem:  # fmt: skip
     """Check the arguments of a training on *ratings*, and return the factorisation problem.
 
-    There must be at least one rating. Squares of ratings must be finite in float32, because kernels sum up squared
-    errors in float32.
+    There must be at least one rating, and one of positive weight. Squares of ratings must be finite in float32, also
+    times the greatest weight, because kernels sum up squared errors in float32.
     """
     if not ratings.n_ratings:
         raise InputError("there are no ratings to train on; at least one is needed")
@@ -54,16 +56,23 @@ def checked_problem(
             f"a rating of {largest:.3g}; the square of a rating must be finite in float32, so allowed are numbers up "
             f"to {_LARGEST_RATING:.3g} and down to minus that. Scale the ratings"
         )
-    return replace(problem, mean=float(ratings.values.mean(dtype=np.float64)) if mean is None else mean)
+    if weights is not None:
+        problem = replace(problem, weights=checked_weights("weights", weights, ratings.n_ratings))
+        check_weighted_squares(weights, abs(largest))
+    return replace(problem, mean=problem.mean_rating if mean is None else mean)
 
 
 def check_memory(session: Session, problem: FactorizationProblem) -> None:
     """Raise an error unless the ratings, the factors and a copy of the factors fit on the device.
 
     The error names the largest rank that fits. The memory of the ratings is an estimate: the peak is 64 bytes per
-    rating, while the plan sorts them. It is 52 bytes on a CPU, which reads the ratings without a copy.
+    rating, while the plan sorts them. It is 52 bytes on a CPU, which reads the ratings without a copy. With
+    weights it is 72 bytes.
     """
-    per_rating = {k: b for k, b in _BYTES_PER_RATING.items() if not (k == "ratings" and session.facts.is_cpu)}
+    weighted = problem.weights is not None
+    per_rating = _BYTES_PER_RATING | ({"weights": 4, "weights in order": 4} if weighted else {})
+    if session.facts.is_cpu and not weighted:
+        del per_rating["ratings"]
     needed = {name: n_bytes * problem.n for name, n_bytes in per_rating.items()}
 
     def check(rank: int) -> None:
@@ -116,7 +125,7 @@ class Cell:
             chosen = checked_options(STRATEGIES, choice, {} if options is None else options)
             self.choice, self.plan = choice, STRATEGIES[choice.strategy].plan(session, problem, **chosen)
         self.model = DeviceModel(session, problem) if self.plan is None else self.plan.model
-        self.errors = Errors(session, problem.ratings, self.model)
+        self.errors = Errors(session, problem.ratings, self.model, problem.weights)
 
     def sweep(self, rate: float, regularization: float) -> None:
         """Make one training step on each rating of this cell, and wait for the end."""
@@ -167,7 +176,10 @@ class Factorization(Training):
     biases : bool
         Whether each user and item has a bias.
     mean : float, optional
-        Constant that is added to every prediction; by default the mean of the ratings.
+        Constant that is added to every prediction; by default the (weighted) mean of the ratings.
+    weights : float32 array, shape (n_ratings,), optional
+        Factor of each rating's error in its step, and of its squared error in the loss. They are finite, at least 0,
+        and not all 0.
 
     Attributes
     ----------
@@ -199,8 +211,9 @@ class Factorization(Training):
         self, session: Session, ratings: Ratings, *, rank: int = 16, strategy: str = "auto",
         options: Mapping[str, Any] | None = None, deterministic: bool = False, n_epochs: int = 20,
         storage: Storage = "float32", biases: bool = False, mean: float | None = None,
+        weights: NDArray[np.float32] | None = None,
     ) -> None:  # fmt: skip
-        problem = checked_problem(ratings, rank, n_epochs, storage, biases, mean)
+        problem = checked_problem(ratings, rank, n_epochs, storage, biases, mean, weights)
         self.session, self.ratings = session, ratings
         self.epochs: list[Epoch] = []
         self._started = time.perf_counter()
