@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -50,7 +49,7 @@ class Launches:
         self.plan, self._session = plan, plan.session
         self._integers = plan.problem.integers
         self._launches: dict[str, Launch] = {}
-        self._scans: dict[tuple[str, str, int], Scan] = {}
+        self._scans: dict[tuple[str, str], Scan] = {}
         facts = self._session.facts
         self._divides_rows = not facts.is_cpu
         for source in (MOVE, REFINE, CONTRACT):
@@ -103,16 +102,16 @@ class Launches:
     def _scan(self, source: str, target: str, n: int) -> None:
         """Write the sums of all earlier items of *source*, an array of the plan, to the first n + 1 items of *target*.
 
-        Making a scan takes longer than the scan of a small level. So a scan of up to four times as many items is made
-        and kept. Further items do not change the sums of the first ones.
+        On GPUs making a scan takes longer than scanning, so one scan of the whole array is kept. Further items do not
+        change the sums of the first ones. Kept scans of parts of an array crash NVIDIA's driver 580.
         """
         arrays = self.plan.arrays
-        room = min(arrays[source].size, 4 ** math.ceil(math.log(n, 4)))
-        scan = self._scans.get((source, target, room))
-        if scan is None:
-            scan = Scan(self._session, arrays[source].view(0, room), arrays[target].view(0, room + 1))
-            self._scans[source, target, room] = scan
-        scan.run_checked()
+        if self._session.facts.is_cpu:
+            Scan(self._session, arrays[source].view(0, n), arrays[target].view(0, n + 1)).run_checked()
+            return
+        if (source, target) not in self._scans:
+            self._scans[source, target] = Scan(self._session, arrays[source], arrays[target])
+        self._scans[source, target].run_checked()
 
     def _launch(self, source: str, kernel: str, items: int, **values: Any) -> None:
         """Launch *kernel* on the current level. Arrays in *values* replace arrays of the level and of the plan."""
