@@ -41,6 +41,8 @@ is_forest
 is_tree
 is_weakly_connected
 isolates
+leiden_communities
+louvain_communities
 maximum_spanning_edges
 maximum_spanning_tree
 minimum_spanning_edges

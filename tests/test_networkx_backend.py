@@ -158,9 +158,33 @@ def same(name: str, ours: Any, theirs: Any, options: dict[str, Any]) -> bool:
     return name in TIES and isinstance(ours, list) and {ours[0], ours[-1]} == {theirs[0], theirs[-1]}
 
 
+CHOICES = {"louvain_communities", "leiden_communities"}  # of which there are many right answers
+
+
+@pytest.mark.parametrize("strategy", ["auto", "device"])
+@pytest.mark.parametrize("name", sorted(CHOICES))
+def test_communities_divide_the_nodes_about_as_well_as_networkx(name: str, strategy: str) -> None:
+    CONFIG.strategy = strategy
+    find = getattr(nx.community, name)
+    for graph in (nx.karate_club_graph(), nx.les_miserables_graph(), made(nx.Graph, 2, weight="float")):
+        several = [find(graph, seed=seed, backend="clgraph") for seed in range(5)]
+        found = several[-1]
+        assert found == find(graph, seed=4, backend="clgraph")
+        assert all(nx.community.is_partition(graph, each) for each in several)
+        theirs = nx.community.louvain_communities(graph, seed=5, backend="networkx")
+        least = nx.community.modularity(graph, theirs) - 0.01
+        assert max(nx.community.modularity(graph, each) for each in several) > least
+        finer = find(graph, seed=4, resolution=3, weight=None, backend="clgraph")
+        assert len(finer) > len(found)
+    assert find(nx.Graph(), backend="clgraph") == []
+    assert sorted(map(sorted, find(nx.empty_graph(3), backend="clgraph"))) == [[0], [1], [2]]
+    with pytest.raises(ValueError, match="max_level"):
+        find(nx.path_graph(3), max_level=0, backend="clgraph")
+
+
 @pytest.mark.parametrize("strategy", ["auto", "device"])
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("name", sorted(TABLE))
+@pytest.mark.parametrize("name", sorted(TABLE.keys() - CHOICES))
 def test_a_function_answers_as_networkx(name: str, kind: type[nx.Graph], strategy: str) -> None:
     CONFIG.strategy = strategy
     function, n_answered = getattr(nx, name), 0

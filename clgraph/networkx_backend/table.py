@@ -31,6 +31,10 @@ def _undirected(arguments: Arguments) -> str | None:
     return "the graph is directed" if arguments["G"].is_directed() else None
 
 
+def _threshold(arguments: Arguments) -> str | None:
+    return "threshold is not the default" if arguments.get("threshold", 1e-07) != 1e-07 else None
+
+
 def _search(arguments: Arguments) -> str | None:
     if arguments.get("sort_neighbors") is not None:
         return "sort_neighbors is a function"
@@ -215,6 +219,7 @@ _ROWS: list[tuple[str, Refusal, str, str]] = [
     ),
     ("coloring", _greedy, "kernels", "greedy_color"),
     ("ranks", _nothing, "linear", "pagerank"),
+    ("communities", _threshold, "sorted", "louvain_communities leiden_communities"),
     (
         "measures",
         _nothing,
