@@ -1,0 +1,197 @@
+/* Components of a list of edges by minima that are propagated both ways, with pointer jumping.
+ *
+ * A work-item takes edges.  Each vertex has a key; after_keys[v] is the least key of all vertices that reach v, as far as is
+ * known, and before_keys[v] the least key of all that v reaches.  A step is one of three:
+ *
+ *   reset   each end of an edge gets its own key, twice
+ *   sweep   Edge (u, v) lowers the key of v to that of the vertex that gave u its key, and the other way round.  So keys travel
+ *           twice as far in each sweep.  A sweep that lowers nothing is the last one.
+ *   filter  A vertex whose two keys are equal is in the component of the vertex with that key: this vertex reaches it, and is
+ *           reached from it.  An edge stays in the list, the other of two, if its ends have equal pairs of keys and are not
+ *           in a component that is found.  Other edges join different components.
+ *
+ * The component of the vertex with the least key in the list is found in each filter, so lists become shorter.  The first
+ * keys are the numbers of vertices.  Orders in which only a few components are found in each filter are possible; so later
+ * keys are products with an odd number that changes after each filter.  The pivot always has the key 0.
+ *
+ * Races: keys only fall, and each is the key of a vertex that does reach v, or is reached.  A stale key costs another sweep:
+ * who lowered it has written the number of the step to CHANGED, which only grows.  STEP_STATE holds the steps in two words:
+ * work-group 0 writes the word of this step while the others read that of the step before.  Barriers of the grid, or
+ * launches, separate the steps.
+ *
+ * After G. Alabandi, W. Sands, G. Biros, M. Burtscher, "A GPU algorithm for detecting strongly connected components",
+ * SC 2023.
+ */
+#include "common/shares.h"
+#include "strongly_connected_components/edges.h"
+
+#define RESET 1u                 /* the lowest four bits of STEP_STATE; 0 before the first step */
+#define SWEEP 2u
+#define FILTER 3u
+#define DONE 4u
+#define MAX_STEPS (1u << 28)     /* a bound that takes hours to reach */
+#ifndef NATURAL                  /* filters before keys are shuffled */
+#define NATURAL 4u
+#endif
+#ifndef EACH                     /* edges of a block, for each work-item: 4 to 64 */
+#if DEV_IS_CPU
+#define EACH 64
+#else
+#define EACH 4
+#endif
+#endif
+#ifndef TURNS                    /* times that a sweep relaxes its edges, while that lowers keys */
+#define TURNS 1
+#endif
+#define BLOCK_EDGES (WG_SIZE * EACH)
+
+typedef struct {
+  uint phase, current, filters;  /* current: which of the two lists */
+} step_t;
+
+/* Returns step number t, from the state after step t - 1.  All work-groups find the same. */
+INLINE step_t step_number(uint t, volatile __global uint *control) {
+  uint before = load_relaxed(control + STEP_STATE + (t - 1u & 1u)), phase = before & 15u;
+  step_t step = {DONE, before >> 4 & 1u, before >> 8};
+  uint n_edges = load_relaxed(control + N_EDGES + EDGES_APART * step.current);
+  if (phase == RESET) step.phase = SWEEP;
+  if (phase == SWEEP) step.phase = load_relaxed(control + CHANGED) + 1u >= t ? SWEEP : FILTER;
+  if (phase == 0u && n_edges) step.phase = RESET;
+  if (phase == FILTER) {
+    uint left = load_relaxed(control + N_EDGES + EDGES_APART * (step.current ^ 1u));
+    step.current ^= 1u;
+    step.filters++;
+    if (left) step.phase = RESET;
+    if (left >= n_edges || t > MAX_STEPS) {
+      report_status(control + PROPAGATE_GRID + GRID_STATUS, STATUS_STUCK);
+      step.phase = DONE;
+    }
+  }
+  return step;
+}
+
+typedef struct {                 /* Keys of vertices: (v ^ pivot) * factor, which is reversible. */
+  uint pivot, factor, inverse;
+} keys_t;
+INLINE keys_t keys_after(uint filters, uint pivot) {
+  keys_t keys = {pivot, filters < NATURAL ? 1u : mixed(filters) | 1u, 0u};
+  uint x = keys.factor;          /* Newton's iteration: x is right in 3, 6, 12, 24, 48 bits */
+  for (int k = 0; k < 4; k++) x *= 2u - keys.factor * x;
+  keys.inverse = x;
+  return keys;
+}
+INLINE uint key_of(int v, keys_t keys) { return ((uint)v ^ keys.pivot) * keys.factor; }
+INLINE int vertex_of(uint key, keys_t keys) { return (int)(key * keys.inverse ^ keys.pivot); }
+
+/* Relax four edges, BLOCK_STRIDE apart, from number `at` on; edges past the last are replaced by it.  Returns whether it
+ * lowered a key.  Loads are grouped, so that those of all edges are in flight together. */
+INLINE int relax(ulong at, ulong last, keys_t keys, __global const int2 *edges, volatile __global uint *after_keys,
+                 volatile __global uint *before_keys) {
+  int2 edge[4];
+  uint to_v[4], to_u[4];
+  int lowered = 0;
+#pragma unroll
+  for (int k = 0; k < 4; k++) edge[k] = edges[min(at + (ulong)(k * WG_SIZE), last)];
+#pragma unroll
+  for (int k = 0; k < 4; k++) {
+    to_v[k] = load_relaxed(after_keys + edge[k].x);
+    to_u[k] = load_relaxed(before_keys + edge[k].y);
+  }
+#pragma unroll
+  for (int k = 0; k < 4; k++) {
+    to_v[k] = load_relaxed(after_keys + vertex_of(to_v[k], keys));
+    to_u[k] = load_relaxed(before_keys + vertex_of(to_u[k], keys));
+  }
+#pragma unroll
+  for (int k = 0; k < 4; k++) {
+    lowered |= lower_to(after_keys + edge[k].y, to_v[k]);
+    lowered |= lower_to(before_keys + edge[k].x, to_u[k]);
+  }
+  return lowered;
+}
+
+/* Sweep a share of the list; every lane calls.  On CPUs odd steps go backwards, as one of the directions is likely to be
+ * the one in which the keys travel. */
+INLINE int sweep(uint t, ulong n_edges, blocks_t blocks, keys_t keys, __global const int2 *edges,
+                 volatile __global uint *after_keys, volatile __global uint *before_keys) {
+  int lowered = 0;
+  for (uint b = blocks.first; b < blocks.end; b += blocks.step) {
+    const int backwards = DEV_IS_CPU && (t & 1u);
+    const ulong base = (ulong)(backwards ? blocks.first + blocks.end - 1u - b : b) * BLOCK_EDGES + get_local_id(0);
+    int any = 1;
+    for (int turn = 0; turn < TURNS && sg_any(any); turn++) {
+      any = 0;
+      for (int k = 0; k < EACH; k += 4) {
+        const ulong at = base + (ulong)(backwards ? EACH - 4 - k : k) * WG_SIZE;
+        if (at < n_edges) any |= relax(at, n_edges - 1ul, keys, edges, after_keys, before_keys);
+      }
+      lowered |= any;
+    }
+  }
+  return lowered;
+}
+
+/* Move the edges that stay to the other list, and label the vertices whose components are found. */
+INLINE void filter(ulong n_edges, blocks_t blocks, keys_t keys, __global const int2 *edges, __global int2 *kept,
+                   volatile __global uint *n_kept, volatile __global uint *after_keys, volatile __global uint *before_keys,
+                   volatile __global int *labels, __local uint *room) {
+  for (uint b = blocks.first; b < blocks.end; b += blocks.step) {
+    const ulong base = (ulong)b * BLOCK_EDGES + get_local_id(0);
+    ulong stays = 0ul;
+    for (int k = 0; k < EACH; k++) {
+      const ulong at = base + (ulong)(k * WG_SIZE);
+      if (at >= n_edges) continue;
+      const int2 edge = edges[at];
+      const uint2 u = {load_relaxed(after_keys + edge.x), load_relaxed(before_keys + edge.x)};
+      const uint2 v = {load_relaxed(after_keys + edge.y), load_relaxed(before_keys + edge.y)};
+      if (u.x == u.y) store_relaxed(labels + edge.x, vertex_of(u.x, keys));
+      if (v.x == v.y) store_relaxed(labels + edge.y, vertex_of(v.x, keys));
+      if (u.x != u.y && u.x == v.x && u.y == v.y) stays |= 1ul << k;
+    }
+    uint slot = take_slots_of_group(n_kept, (uint)popcount(stays), room);
+    for (; stays; stays &= stays - 1ul) kept[slot++] = edges[base + (ulong)(lowest_lane(stays) * WG_SIZE)];
+  }
+}
+
+/* Steps first ... last, or fewer if no edge is left.  Without barriers of the grid, each launch makes one step. */
+KERNEL propagate(uint first, uint last, volatile __global uint *control, __global int2 *edges, __global int2 *other_edges,
+                 volatile __global uint *after_keys, volatile __global uint *before_keys, volatile __global int *labels) {
+  LOCAL_ARRAY uint room[2];
+#if ONE_LAUNCH
+  LOCAL_ARRAY int passed;
+  GRID_ENTER(control + PROPAGATE_GRID)
+#else
+  const uint member = get_group_id(0), members = get_num_groups(0);
+#endif
+  const uint pivot = control[PIVOT];
+  for (uint t = first; t <= last; t++) {
+    const step_t step = step_number(t, control);
+    const int clears = member == 0u && get_local_id(0) == 0;
+    if (clears) store_relaxed(control + STEP_STATE + (t & 1u), step.phase | step.current << 4 | step.filters << 8);
+    if (step.phase == DONE) return;
+    volatile __global uint *n_kept = control + N_EDGES + EDGES_APART * (step.current ^ 1u);
+    const ulong n_edges = load_relaxed(control + N_EDGES + EDGES_APART * step.current);
+    __global int2 *now = step.current ? other_edges : edges;
+    const blocks_t blocks = blocks_of(n_edges, BLOCK_EDGES, member, members);
+    const keys_t keys = keys_after(step.filters, pivot);
+    if (step.phase == SWEEP) {
+      if (clears) store_relaxed(n_kept, 0u);
+      int lowered = sweep(t, n_edges, blocks, keys, now, after_keys, before_keys);
+      if (sg_any(lowered) && sg_lane() == 0) store_relaxed(control + CHANGED, t);
+    } else if (step.phase == FILTER) {
+      filter(n_edges, blocks, keys, now, step.current ? edges : other_edges, n_kept, after_keys, before_keys, labels, room);
+    } else {
+      for (ulong b = blocks.first; b < blocks.end; b += blocks.step)
+        for (ulong at = b * BLOCK_EDGES + get_local_id(0); at < min(n_edges, (b + 1ul) * BLOCK_EDGES); at += WG_SIZE) {
+          const int2 edge = now[at];
+          store_relaxed(after_keys + edge.x, key_of(edge.x, keys));
+          store_relaxed(before_keys + edge.x, key_of(edge.x, keys));
+          store_relaxed(after_keys + edge.y, key_of(edge.y, keys));
+          store_relaxed(before_keys + edge.y, key_of(edge.y, keys));
+        }
+    }
+#if ONE_LAUNCH
+    if (!grid_barrier(control + PROPAGATE_GRID, members, &passed)) return;
+#endif
+  }
+}
