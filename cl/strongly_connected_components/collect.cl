@@ -38,12 +38,14 @@ INLINE int is_live(int u, uint class, int v, graph_t in, int2 *edge) {
 }
 
 /* Write the live edges of a row from `slot` on if there is a list.  Returns their number. */
-INLINE uint list_row(int u, uint class, offset_t begin, offset_t end, graph_t in, uint slot, __global int2 *edges) {
+INLINE uint list_row(int u, uint class, offset_t begin, offset_t end, graph_t in, uint slot, __global int2 *edges,
+                     uint *rising) {
   uint count = 0u;
   for (offset_t e = begin; e < end; e++) {
     int2 edge;
     if (!is_live(u, class, in.columns[e], in, &edge)) continue;
     if (edges) edges[slot + count] = edge;
+    *rising += edge.x < edge.y;
     count++;
   }
   return count;
@@ -51,7 +53,7 @@ INLINE uint list_row(int u, uint class, offset_t begin, offset_t end, graph_t in
 
 /* Every lane calls with the same part of a row. */
 INLINE void list_together(int u, uint class, offset_t begin, offset_t end, graph_t in, volatile __global uint *size,
-                          __global int2 *edges) {
+                          __global int2 *edges, uint *rising) {
   for (offset_t base = begin; base < end; base += 4 * SUB_GROUP_SIZE) {
     int2 found[4];
     uint count = 0u;
@@ -63,6 +65,7 @@ INLINE void list_together(int u, uint class, offset_t begin, offset_t end, graph
         else if (count == 1u) found[1] = edge;
         else if (count == 2u) found[2] = edge;
         else found[3] = edge;
+        *rising += edge.x < edge.y;
         count++;
       }
     }
@@ -93,23 +96,24 @@ KERNEL collect(int n, __global const offset_t *restrict row_offsets, __global co
   const graph_t in = {(int)control[PIVOT], is_whole(control), column_indices, forward, backward};
   const blocks_t blocks = blocks_of((ulong)n, WG_SIZE * ROWS, get_group_id(0), get_num_groups(0));
   int u;
-  uint class;
+  uint class, rising = 0u, again = 0u;
   offset_t begin;
   for (uint b = blocks.first; b < blocks.end; b += blocks.step) {
     uint count = 0u;
     for (int k = 0; k < ROWS; k++) {
       offset_t length = row_of(n, b, k, &u, &class, &begin, row_offsets, in);
-      if (!CUTS_ROWS || length <= SHORT_ROW) count += list_row(u, class, begin, begin + length, in, 0u, 0);
+      if (!CUTS_ROWS || length <= SHORT_ROW) count += list_row(u, class, begin, begin + length, in, 0u, 0, &rising);
     }
     uint slot = take_slots_of_group(control + N_EDGES, count, room);
     for (int k = 0; k < ROWS; k++) {
       offset_t length = row_of(n, b, k, &u, &class, &begin, row_offsets, in);
-      if (!CUTS_ROWS || length <= SHORT_ROW) slot += list_row(u, class, begin, begin + length, in, slot, edges);
+      if (!CUTS_ROWS || length <= SHORT_ROW) slot += list_row(u, class, begin, begin + length, in, slot, edges, &again);
 #if CUTS_ROWS
       for (lane_mask_t waiting = sg_ballot(length > SHORT_ROW && length <= LONG_ROW); waiting; waiting &= waiting - 1) {
         uint owner = lowest_lane(waiting);
         offset_t first = sg_broadcast(begin, owner), last = first + sg_broadcast(length, owner);
-        list_together(sg_broadcast(u, owner), sg_broadcast(class, owner), first, last, in, control + N_EDGES, edges);
+        list_together(sg_broadcast(u, owner), sg_broadcast(class, owner), first, last, in, control + N_EDGES, edges,
+                      &rising);
       }
 #endif
     }
@@ -121,7 +125,9 @@ KERNEL collect(int n, __global const offset_t *restrict row_offsets, __global co
     uint of_row = class_of(piece.x, forward, backward);
     offset_t first = row_offsets[piece.x] + (offset_t)piece.y * LONG_ROW;
     offset_t last = min(row_offsets[piece.x + 1], first + LONG_ROW);
-    if (!(in.whole && of_row == CENTRAL)) list_together(piece.x, of_row, first, last, in, control + N_EDGES, edges);
+    if (!(in.whole && of_row == CENTRAL)) list_together(piece.x, of_row, first, last, in, control + N_EDGES, edges, &rising);
   }
 #endif
+  rising = sg_sum(rising);
+  if (rising && sg_lane() == 0) fetch_add(control + N_RISING, rising);
 }

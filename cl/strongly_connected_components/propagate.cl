@@ -40,19 +40,23 @@
 #define EACH 4
 #endif
 #endif
-#ifndef TURNS                    /* times that a sweep relaxes its edges, while that lowers keys */
+#ifndef TURNS                    /* times that a sweep relaxes the edges of a block, while that lowers keys */
 #define TURNS 1
 #endif
 #define BLOCK_EDGES (WG_SIZE * EACH)
 
+#define ANY 0u                   /* orders of vertices: keys that all components share are found by any order */
+#define RISING 1u
+#define FALLING 2u
+
 typedef struct {
-  uint phase, current, filters;  /* current: which of the two lists */
+  uint phase, current, filters, order;  /* current: which of the two lists */
 } step_t;
 
 /* Returns step number t, from the state after step t - 1.  All work-groups find the same. */
 INLINE step_t step_number(uint t, volatile __global uint *control) {
   uint before = load_relaxed(control + STEP_STATE + (t - 1u & 1u)), phase = before & 15u;
-  step_t step = {DONE, before >> 4 & 1u, before >> 8};
+  step_t step = {DONE, before >> 4 & 1u, before >> 8, ANY};
   uint n_edges = load_relaxed(control + N_EDGES + EDGES_APART * step.current);
   if (phase == RESET) step.phase = SWEEP;
   if (phase == SWEEP) step.phase = load_relaxed(control + CHANGED) + 1u >= t ? SWEEP : FILTER;
@@ -62,26 +66,40 @@ INLINE step_t step_number(uint t, volatile __global uint *control) {
     step.current ^= 1u;
     step.filters++;
     if (left) step.phase = RESET;
-    if (left >= n_edges || t > MAX_STEPS) {
+    if (left >= n_edges + (step.filters == 1u) || t > MAX_STEPS) {
       report_status(control + PROPAGATE_GRID + GRID_STATUS, STATUS_STUCK);
       step.phase = DONE;
     }
   }
+  if (step.filters == 0u && step.phase != DONE) {
+    uint rising = load_relaxed(control + N_RISING);
+    step.order = rising > n_edges - n_edges / 5u * 2u ? RISING : rising < n_edges / 5u * 2u ? FALLING : ANY;
+  }
   return step;
 }
 
-typedef struct {                 /* Keys of vertices: (v ^ pivot) * factor, which is reversible. */
-  uint pivot, factor, inverse;
+INLINE void write_state(uint t, step_t step, volatile __global uint *control) {
+  store_relaxed(control + STEP_STATE + (t & 1u), step.phase | step.current << 4 | step.filters << 8);
+  if (step.phase == DONE) return;
+  store_relaxed(control + STEPS, t);
+  store_relaxed(control + FILTERS, step.filters + (step.phase == FILTER));
+}
+
+typedef struct {                 /* Keys of vertices: (v ^ flip) * factor, which is reversible. */
+  uint after_flip, before_flip, factor, inverse;
 } keys_t;
-INLINE keys_t keys_after(uint filters, uint pivot) {
-  keys_t keys = {pivot, filters < NATURAL ? 1u : mixed(filters) | 1u, 0u};
+INLINE keys_t keys_of_step(step_t step, volatile __global uint *control) {
+  const uint pivot = control[PIVOT];
+  keys_t keys = {pivot, pivot, step.filters <= NATURAL ? 1u : mixed(step.filters) | 1u, 0u};
+  if (step.order == RISING) keys.after_flip = ~0u, keys.before_flip = 0u;
+  if (step.order == FALLING) keys.after_flip = 0u, keys.before_flip = ~0u;
   uint x = keys.factor;          /* Newton's iteration: x is right in 3, 6, 12, 24, 48 bits */
   for (int k = 0; k < 4; k++) x *= 2u - keys.factor * x;
   keys.inverse = x;
   return keys;
 }
-INLINE uint key_of(int v, keys_t keys) { return ((uint)v ^ keys.pivot) * keys.factor; }
-INLINE int vertex_of(uint key, keys_t keys) { return (int)(key * keys.inverse ^ keys.pivot); }
+INLINE uint key_of(int v, uint flip, keys_t keys) { return ((uint)v ^ flip) * keys.factor; }
+INLINE int vertex_of(uint key, uint flip, keys_t keys) { return (int)(key * keys.inverse ^ flip); }
 
 /* Relax four edges, BLOCK_STRIDE apart, from number `at` on; edges past the last are replaced by it.  Returns whether it
  * lowered a key.  Loads are grouped, so that those of all edges are in flight together. */
@@ -99,8 +117,8 @@ INLINE int relax(ulong at, ulong last, keys_t keys, __global const int2 *edges, 
   }
 #pragma unroll
   for (int k = 0; k < 4; k++) {
-    to_v[k] = load_relaxed(after_keys + vertex_of(to_v[k], keys));
-    to_u[k] = load_relaxed(before_keys + vertex_of(to_u[k], keys));
+    to_v[k] = load_relaxed(after_keys + vertex_of(to_v[k], keys.after_flip, keys));
+    to_u[k] = load_relaxed(before_keys + vertex_of(to_u[k], keys.before_flip, keys));
   }
 #pragma unroll
   for (int k = 0; k < 4; k++) {
@@ -110,14 +128,15 @@ INLINE int relax(ulong at, ulong last, keys_t keys, __global const int2 *edges, 
   return lowered;
 }
 
-/* Sweep a share of the list; every lane calls.  On CPUs odd steps go backwards, as one of the directions is likely to be
- * the one in which the keys travel. */
+/* Sweep a share of the list; every lane calls.  Odd steps go backwards, because keys travel along the list in one
+ * direction, and against it in the other. */
 INLINE int sweep(uint t, ulong n_edges, blocks_t blocks, keys_t keys, __global const int2 *edges,
                  volatile __global uint *after_keys, volatile __global uint *before_keys) {
   int lowered = 0;
   for (uint b = blocks.first; b < blocks.end; b += blocks.step) {
-    const int backwards = DEV_IS_CPU && (t & 1u);
-    const ulong base = (ulong)(backwards ? blocks.first + blocks.end - 1u - b : b) * BLOCK_EDGES + get_local_id(0);
+    const int backwards = t & 1u;
+    const uint from_end = blocks.end - 1u - b + (DEV_IS_CPU ? blocks.first : 0u);
+    const ulong base = (ulong)(backwards ? from_end : b) * BLOCK_EDGES + get_local_id(0);
     int any = 1;
     for (int turn = 0; turn < TURNS && sg_any(any); turn++) {
       any = 0;
@@ -132,7 +151,7 @@ INLINE int sweep(uint t, ulong n_edges, blocks_t blocks, keys_t keys, __global c
 }
 
 /* Move the edges that stay to the other list, and label the vertices whose components are found. */
-INLINE void filter(ulong n_edges, blocks_t blocks, keys_t keys, __global const int2 *edges, __global int2 *kept,
+INLINE void filter(int finds, ulong n_edges, blocks_t blocks, keys_t keys, __global const int2 *edges, __global int2 *kept,
                    volatile __global uint *n_kept, volatile __global uint *after_keys, volatile __global uint *before_keys,
                    volatile __global int *labels, __local uint *room) {
   for (uint b = blocks.first; b < blocks.end; b += blocks.step) {
@@ -144,9 +163,10 @@ INLINE void filter(ulong n_edges, blocks_t blocks, keys_t keys, __global const i
       const int2 edge = edges[at];
       const uint2 u = {load_relaxed(after_keys + edge.x), load_relaxed(before_keys + edge.x)};
       const uint2 v = {load_relaxed(after_keys + edge.y), load_relaxed(before_keys + edge.y)};
-      if (u.x == u.y) store_relaxed(labels + edge.x, vertex_of(u.x, keys));
-      if (v.x == v.y) store_relaxed(labels + edge.y, vertex_of(v.x, keys));
-      if (u.x != u.y && u.x == v.x && u.y == v.y) stays |= 1ul << k;
+      const int is_found = finds && u.x == u.y;
+      if (is_found) store_relaxed(labels + edge.x, vertex_of(u.x, keys.after_flip, keys));
+      if (finds && v.x == v.y) store_relaxed(labels + edge.y, vertex_of(v.x, keys.after_flip, keys));
+      if (!is_found && u.x == v.x && u.y == v.y) stays |= 1ul << k;
     }
     uint slot = take_slots_of_group(n_kept, (uint)popcount(stays), room);
     for (; stays; stays &= stays - 1ul) kept[slot++] = edges[base + (ulong)(lowest_lane(stays) * WG_SIZE)];
@@ -163,31 +183,30 @@ KERNEL propagate(uint first, uint last, volatile __global uint *control, __globa
 #else
   const uint member = get_group_id(0), members = get_num_groups(0);
 #endif
-  const uint pivot = control[PIVOT];
   for (uint t = first; t <= last; t++) {
     const step_t step = step_number(t, control);
     const int clears = member == 0u && get_local_id(0) == 0;
-    if (clears) store_relaxed(control + STEP_STATE + (t & 1u), step.phase | step.current << 4 | step.filters << 8);
+    if (clears) write_state(t, step, control);
     if (step.phase == DONE) return;
     volatile __global uint *n_kept = control + N_EDGES + EDGES_APART * (step.current ^ 1u);
     const ulong n_edges = load_relaxed(control + N_EDGES + EDGES_APART * step.current);
     __global int2 *now = step.current ? other_edges : edges;
     const blocks_t blocks = blocks_of(n_edges, BLOCK_EDGES, member, members);
-    const keys_t keys = keys_after(step.filters, pivot);
+    const keys_t keys = keys_of_step(step, control);
     if (step.phase == SWEEP) {
       if (clears) store_relaxed(n_kept, 0u);
       int lowered = sweep(t, n_edges, blocks, keys, now, after_keys, before_keys);
       if (sg_any(lowered) && sg_lane() == 0) store_relaxed(control + CHANGED, t);
     } else if (step.phase == FILTER) {
-      filter(n_edges, blocks, keys, now, step.current ? edges : other_edges, n_kept, after_keys, before_keys, labels, room);
+      filter(step.order == ANY, n_edges, blocks, keys, now, step.current ? edges : other_edges, n_kept, after_keys, before_keys, labels, room);
     } else {
       for (ulong b = blocks.first; b < blocks.end; b += blocks.step)
         for (ulong at = b * BLOCK_EDGES + get_local_id(0); at < min(n_edges, (b + 1ul) * BLOCK_EDGES); at += WG_SIZE) {
           const int2 edge = now[at];
-          store_relaxed(after_keys + edge.x, key_of(edge.x, keys));
-          store_relaxed(before_keys + edge.x, key_of(edge.x, keys));
-          store_relaxed(after_keys + edge.y, key_of(edge.y, keys));
-          store_relaxed(before_keys + edge.y, key_of(edge.y, keys));
+          store_relaxed(after_keys + edge.x, key_of(edge.x, keys.after_flip, keys));
+          store_relaxed(before_keys + edge.x, key_of(edge.x, keys.before_flip, keys));
+          store_relaxed(after_keys + edge.y, key_of(edge.y, keys.after_flip, keys));
+          store_relaxed(before_keys + edge.y, key_of(edge.y, keys.before_flip, keys));
         }
     }
 #if ONE_LAUNCH

@@ -14,8 +14,11 @@
 #define BOUND_HIGH 99
 #define N_EDGES 128              /* lengths of the two lists of edges, EDGES_APART words apart */
 #define EDGES_APART 32
+#define N_RISING 100             /* live edges from a vertex to one of higher number */
 #define CHANGED 192              /* last step of the propagation that lowered a key */
 #define STEP_STATE 224           /* two words: state of the propagation after the last even step and the last odd step */
+#define STEPS 226                /* number of steps of the propagation, and of filters among them */
+#define FILTERS 227
 #define CONTROL_WORDS 256
 
 #ifndef ONE_LAUNCH               /* 1: all rounds or steps in one launch, with barriers of the grid */

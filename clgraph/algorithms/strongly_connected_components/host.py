@@ -6,18 +6,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.algorithms.strongly_connected_components.problem import StrongProblem
-from clgraph.engine.host import pattern, scanned, walked
-from clgraph.model.cost import Part, Work
-
-_CALL = Work(host_seconds=5e-5)  # A call to scipy takes this time on a graph of any size.
-_SCANS, _SCANS_OF_VERTICES = 0.5, 4.0
+from clgraph.data.graphs.entries import row_order
+from clgraph.engine.host import pattern
 
 
 def solve(problem: StrongProblem) -> tuple[int, NDArray[np.int32]]:
     """Return the number of components, and for each vertex the number of its component, by smallest vertices."""
     from scipy.sparse.csgraph import connected_components  # The import takes 0.07 s.
 
-    n_components, labels = connected_components(pattern(problem.graph), directed=True, connection="strong")
+    graph, matrix = problem.graph, pattern(problem.graph)
+    if row_order(graph.row_offsets, graph.column_indices) != (True, False):
+        matrix = matrix.copy()  # scipy's search goes wrong with parallel edges, so they are merged.
+        matrix.sum_duplicates()
+    n_components, labels = connected_components(matrix, directed=True, connection="strong")
     return n_components, numbered(labels, n_components)
 
 
@@ -29,9 +30,3 @@ def numbered(labels: NDArray[np.int32], n_components: int) -> NDArray[np.int32]:
     is_smallest[smallest] = True
     numbers: NDArray[np.int32] = (np.cumsum(is_smallest, dtype=np.int32) - 1)[smallest]
     return numbers[labels]
-
-
-def work(problem: StrongProblem) -> list[Part]:
-    """Return the host's work: scipy's search, and passes that number the components."""
-    asked = walked(problem.graph, "traverse"), scanned(problem.graph, _SCANS, _SCANS_OF_VERTICES), _CALL
-    return [(each, 1.0, 1.0) for each in asked]

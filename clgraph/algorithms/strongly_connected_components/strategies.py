@@ -28,12 +28,13 @@ _RESIDENT_GROUPS, _GPU_GROUPS, _CPU_GROUPS = 4, 16, 32
 _GROUP = 256  # work-group size on GPUs
 _LINGER = 200  # The first work-group polls 200 times while it waits for others to start.
 _LONG_ROW = 1024  # Longer rows are cut into pieces.
-MAX_ROUNDS = 2**20
+_TURNS = 2  # A sweep on a GPU relaxes the edges of a block up to this number of times, while that lowers keys.
+_MOST_ROUNDS = 2**20
 
 
-def forward_backward(problem: StrongProblem, facts: DeviceFacts, *, rounds: int = 32) -> Recipe:
+def forward_backward(problem: StrongProblem, facts: DeviceFacts, *, rounds: int = prices.MAX_ROUNDS) -> Recipe:
     """Return the recipe that searches from a pivot both ways, for *rounds* rounds at most, and then propagates minima."""
-    return _recipe(problem, facts, checked_count("rounds", rounds, MAX_ROUNDS))
+    return _recipe(problem, facts, checked_count("rounds", rounds, _MOST_ROUNDS))
 
 
 def min_propagation(problem: StrongProblem, facts: DeviceFacts) -> Recipe:
@@ -66,8 +67,9 @@ def _recipe(problem: StrongProblem, facts: DeviceFacts, rounds: int) -> Recipe:
         values={"n": n, "m": m},
         defines={
             "ONE_LAUNCH": int(facts.dialect.has_grid_barrier), "SEARCHED": int(bool(searching)),
-            "LONG_ROW": _LONG_ROW, "LINGER": _LINGER,
+            "LONG_ROW": _LONG_ROW, "LINGER": _LINGER, "TURNS": 1 if facts.is_cpu else _TURNS,
         },
+        found={"search_rounds": "control[SEARCH_ROUND]", "steps": "control[STEPS]", "filters": "control[FILTERS]"},
         work_group_size=size,
         prepare=_named_keys,
     ))  # fmt: skip
@@ -88,7 +90,7 @@ def _too_long(problem: StrongProblem) -> str | None:
 STRATEGIES: dict[str, Strategy] = {
     "forward_backward": planned("online", forward_backward, StrongPlan, prices.forward_backward),
     "min_propagation": planned("online", min_propagation, StrongPlan, prices.min_propagation, unfit=_too_long),
-    "host": sequential(host.solve, host.work, too_many_entries),
+    "host": sequential(host.solve, prices.host, too_many_entries),
 }
 
 
