@@ -14,8 +14,9 @@
  * keys are the numbers of vertices.  Orders in which only a few components are found in each filter are possible; so later
  * keys are products with an odd number that changes after each filter.  The pivot always has the key 0.
  *
- * Races: keys only fall, and each is the key of a vertex that does reach v, or is reached.  A stale key costs another sweep:
- * who lowered it has written the number of the step to CHANGED, which only grows.  STEP_STATE holds the steps in two words:
+ * Races: each key is that of a vertex that does reach v, or is reached.  Keys are lowered by plain stores, so a store may put
+ * a higher key in the place of a lower one, which another work-item has just stored.  Either costs another sweep, as does a
+ * stale key: who stores one writes the number of the step to CHANGED, which only grows.  The last sweep stores nothing.  STEP_STATE holds the steps in two words:
  * work-group 0 writes the word of this step while the others read that of the step before.  Barriers of the grid, or
  * launches, separate the steps.
  *
@@ -25,7 +26,8 @@
 #include "common/shares.h"
 #include "strongly_connected_components/edges.h"
 
-#define RESET 1u                 /* the lowest four bits of STEP_STATE; 0 before the first step */
+#define PHASE_MASK 255u          /* the lowest bits of STEP_STATE: the kind of the step, 0 before the first one */
+#define RESET 1u
 #define SWEEP 2u
 #define FILTER 3u
 #define DONE 4u
@@ -55,31 +57,32 @@ typedef struct {
 
 /* Returns step number t, from the state after step t - 1.  All work-groups find the same. */
 INLINE step_t step_number(uint t, volatile __global uint *control) {
-  uint before = load_relaxed(control + STEP_STATE + (t - 1u & 1u)), phase = before & 15u;
-  step_t step = {DONE, before >> 4 & 1u, before >> 8, ANY};
-  uint n_edges = load_relaxed(control + N_EDGES + EDGES_APART * step.current);
-  if (phase == RESET) step.phase = SWEEP;
-  if (phase == SWEEP) step.phase = load_relaxed(control + CHANGED) + 1u >= t ? SWEEP : FILTER;
-  if (phase == 0u && n_edges) step.phase = RESET;
-  if (phase == FILTER) {
-    uint left = load_relaxed(control + N_EDGES + EDGES_APART * (step.current ^ 1u));
+  const uint before = load_relaxed(control + STEP_STATE + (t - 1u & 1u)), phase = before & PHASE_MASK;
+  step_t step = {DONE, before >> 8 & 1u, before >> 9, ANY};
+  const uint n_edges = load_relaxed(control + N_EDGES + EDGES_APART * step.current);
+  if (phase == RESET || (phase == SWEEP && load_relaxed(control + CHANGED) + 1u >= t)) {
+    step.phase = SWEEP;
+  } else if (phase == SWEEP) {
+    step.phase = FILTER;
+  } else if (phase == FILTER) {
     step.current ^= 1u;
     step.filters++;
-    if (left) step.phase = RESET;
-    if (left >= n_edges + (step.filters == 1u) || t > MAX_STEPS) {
-      report_status(control + PROPAGATE_GRID + GRID_STATUS, STATUS_STUCK);
-      step.phase = DONE;
-    }
+    const uint left = load_relaxed(control + N_EDGES + EDGES_APART * step.current);
+    const int is_stuck = left >= n_edges + (step.filters == 1u) || t > MAX_STEPS;
+    if (is_stuck) report_status(control + PROPAGATE_GRID + GRID_STATUS, STATUS_STUCK);
+    if (left && !is_stuck) step.phase = RESET;
+  } else if (phase == 0u && n_edges) {
+    step.phase = RESET;
   }
   if (step.filters == 0u && step.phase != DONE) {
-    uint rising = load_relaxed(control + N_RISING);
+    const uint rising = load_relaxed(control + N_RISING);
     step.order = rising > n_edges - n_edges / 5u * 2u ? RISING : rising < n_edges / 5u * 2u ? FALLING : ANY;
   }
   return step;
 }
 
 INLINE void write_state(uint t, step_t step, volatile __global uint *control) {
-  store_relaxed(control + STEP_STATE + (t & 1u), step.phase | step.current << 4 | step.filters << 8);
+  store_relaxed(control + STEP_STATE + (t & 1u), step.phase | step.current << 8 | step.filters << 9);
   if (step.phase == DONE) return;
   store_relaxed(control + STEPS, t);
   store_relaxed(control + FILTERS, step.filters + (step.phase == FILTER));
@@ -101,7 +104,13 @@ INLINE keys_t keys_of_step(step_t step, volatile __global uint *control) {
 INLINE uint key_of(int v, uint flip, keys_t keys) { return ((uint)v ^ flip) * keys.factor; }
 INLINE int vertex_of(uint key, uint flip, keys_t keys) { return (int)(key * keys.inverse ^ flip); }
 
-/* Relax four edges, BLOCK_STRIDE apart, from number `at` on; edges past the last are replaced by it.  Returns whether it
+INLINE int lower_by_store(volatile __global uint *key, uint to) {
+  int lowers = load_relaxed(key) > to;
+  if (lowers) store_relaxed(key, to);
+  return lowers;
+}
+
+/* Relax four edges, WG_SIZE apart, from number `at` on; edges past the last are replaced by it.  Returns whether it
  * lowered a key.  Loads are grouped, so that those of all edges are in flight together. */
 INLINE int relax(ulong at, ulong last, keys_t keys, __global const int2 *edges, volatile __global uint *after_keys,
                  volatile __global uint *before_keys) {
@@ -122,8 +131,8 @@ INLINE int relax(ulong at, ulong last, keys_t keys, __global const int2 *edges, 
   }
 #pragma unroll
   for (int k = 0; k < 4; k++) {
-    lowered |= lower_to(after_keys + edge[k].y, to_v[k]);
-    lowered |= lower_to(before_keys + edge[k].x, to_u[k]);
+    lowered |= lower_by_store(after_keys + edge[k].y, to_v[k]);
+    lowered |= lower_by_store(before_keys + edge[k].x, to_u[k]);
   }
   return lowered;
 }

@@ -198,7 +198,7 @@ KERNEL settle(int n, __global const offset_t *restrict row_offsets, __global con
   for (uint i = share.first; i < share.end; i += share.step) {
     int v = (int)(i + sg_lane());
     if (v >= n) continue;
-    int is_central = class_of(v, forward, backward) == CENTRAL;
+    int is_central = marks_of(v, forward, backward) == CENTRAL;
     if (is_central) labels[v] = pivot;
     if (!(whole && is_central)) bound += (ulong)(row_offsets[v + 1] - row_offsets[v]);
   }

@@ -43,7 +43,7 @@
 #define AFTER 1u                 /* the pivot reaches the vertex */
 #define BEFORE 2u                /* the vertex reaches the pivot */
 #define CENTRAL (AFTER | BEFORE)
-INLINE uint class_of(int v, __global const uint *forward, __global const uint *backward) {
+INLINE uint marks_of(int v, __global const uint *forward, __global const uint *backward) {
 #if SEARCHED
   return (forward[v] ? AFTER : 0u) | (backward[v] ? BEFORE : 0u);
 #else

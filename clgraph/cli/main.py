@@ -20,7 +20,8 @@ from clgraph.cli.algorithms import GRAPH_COMMANDS
 from clgraph.names import unknown_name
 
 COMMANDS = (
-    "devices", "doctor", "probe", "info", "convert", "connected_components", "minimum_spanning_forest", "bfs", "sssp",
+    "devices", "doctor", "probe", "info", "convert", "connected_components", "strongly_connected_components",
+    "minimum_spanning_forest", "bfs", "sssp",
     "color", "communities", "pagerank", "partition", "hash_collisions", "factorization", "recommend", "refine",
     "explain", "bench", "report", "cache",
 )  # fmt: skip

@@ -129,7 +129,7 @@ class Propagation(Rounds):
         constant = plan.program(PROPAGATE).constant
         phase = Phase(f"{PROPAGATE}:propagate", 0, {"first": 1, "last": 1}, groups=groups, status=_status("PROPAGATE"))
         super().__init__(plan, phase, constant("MAX_STEPS"))
-        self._state, self._done = constant("STEP_STATE"), constant("DONE")
+        self._state, self._done, self._mask = constant("STEP_STATE"), constant("DONE"), constant("PHASE_MASK")
         self._bound = constant("BOUND_LOW")
 
     def run(self) -> None:
@@ -156,7 +156,7 @@ class Propagation(Rounds):
         self._room = bound
 
     def _is_done(self, last: int) -> bool:
-        return bool(self._plan.arrays["control"].item(self._state + (last & 1)) & 15 == self._done)
+        return bool(self._plan.arrays["control"].item(self._state + (last & 1)) & self._mask == self._done)
 
 
 def _status(grid: str) -> str:
