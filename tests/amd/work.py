@@ -325,6 +325,7 @@ WORKLOADS: dict[str, Callable[[Session], None]] = {
     "vocabulary": vocabulary,
     "primitives": primitives,
     "connected_components": _every_strategy("connected_components", directions=(False, True)),
+    "strongly_connected_components": _every_strategy("strongly_connected_components", directions=(True,)),
     "minimum_spanning_forest": _every_strategy("minimum_spanning_forest"),
     "bfs": _every_strategy("bfs", 0),
     "sssp": _every_strategy("sssp", 0),
