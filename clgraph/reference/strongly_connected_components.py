@@ -58,7 +58,9 @@ def check_strong_components(graph: Graph, n_components: int, labels: NDArray[Any
     for heads, tails, what in ((rows, columns, "is not reached from"), (columns, rows, "does not reach")):
         # Vertex n leads to the smallest vertex of each component.
         sources = np.append(heads, np.full(n_components, n))
-        reached = breadth_first_order(_pattern(sources, np.append(tails, smallest), n + 1), n, return_predecessors=False)
+        reached = breadth_first_order(
+            _pattern(sources, np.append(tails, smallest), n + 1), n, return_predecessors=False
+        )
         is_missing = np.ones(n + 1, bool)
         is_missing[reached] = False
         if (v := first(is_missing)) is not None:

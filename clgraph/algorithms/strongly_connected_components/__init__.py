@@ -1,4 +1,25 @@
-"""Find the strongly connected components of a directed graph."""
+"""Find the strongly connected components of a directed graph: sets of vertices that all reach each other.
+
+Strategies
+----------
+``forward_backward``
+    Rounds that mark the vertices which a pivot of high degree reaches, and those which reach it [1]_ [2]_. The vertices
+    with both marks are one component. The rest is found as in ``min_propagation``.
+``min_propagation``
+    Each vertex gets the least key of its ancestors and the least key of its descendants, with pointer jumping. If both
+    are equal, its component is found. Edges between vertices with different pairs are dropped, and the rest begins
+    again [3]_.
+``host``
+    scipy's search on one core of the host.
+
+References
+----------
+.. [1] L. Fleischer, B. Hendrickson, A. Pinar. "On identifying strongly connected components in parallel." IPDPS 2000.
+.. [2] S. Hong, N. Rodia, K. Olukotun. "On fast parallel detection of strongly connected components (SCC) in
+   small-world graphs." SC 2013.
+.. [3] G. Alabandi, W. Sands, G. Biros, M. Burtscher. "A GPU algorithm for detecting strongly connected components."
+   SC 2023.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +78,49 @@ def strongly_connected_components(
     output: str = "host",
     **options: Unpack[Options],
 ) -> StrongComponents:
-    """Find the strongly connected components of *graph*."""
+    """Find the strongly connected components of *graph*.
+
+    Two vertices are in one component if each reaches the other along edges. In an undirected graph, these are the
+    connected components, which :func:`connected_components` finds faster.
+
+    Parameters
+    ----------
+    graph : Graph, DeviceGraph, scipy sparse array or networkx graph
+    strategy : str
+        A key of :data:`STRATEGIES`, or ``"auto"`` for the cost model's choice.
+    session : Session, str, pyopencl Device, Context or CommandQueue, or None
+        Where to run; a string names a device, ``None`` takes the best one.
+    verify : bool
+        Check the result against the definition, sequentially on the host.
+    output : {"host", "device"}
+        "device" leaves the arrays in device memory, as ``pyopencl.array.Array``. The result is then a
+        :class:`~clgraph.engine.device_result.DeviceResult` with the same attributes; its ``get()`` copies it.
+    **options
+        The option of ``forward_backward``: ``rounds`` (32), the number of rounds after which the search is cut off.
+
+    Returns
+    -------
+    StrongComponents
+        ``n_components``, int32 ``labels`` of shape (n_vertices,), and ``info``. Components are numbered by their
+        smallest vertex. Every device and strategy returns the same labels.
+
+    Raises
+    ------
+    InputError
+        *graph* is not a graph, or an option is out of range.
+    UnsupportedStrategyError
+        The strategy is unknown, or it does not take so large a graph.
+    DeviceMemoryError
+        The graph does not fit on the device.
+
+    Examples
+    --------
+    >>> import clgraph as cg
+    >>> graph = cg.Graph.from_edges([0, 1, 2, 3], [1, 2, 0, 0], directed=True)
+    >>> n_components, labels = cg.strongly_connected_components(graph)
+    >>> n_components, labels.tolist()
+    (2, [0, 0, 0, 1])
+    """
     problem = as_problem(graph)
     result: StrongComponents = ALGORITHM.solve(
         problem, strategy=strategy, session=session, verify=verify, options=options, output=output

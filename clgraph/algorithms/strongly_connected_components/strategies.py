@@ -33,7 +33,7 @@ _MOST_ROUNDS = 2**20
 
 
 def forward_backward(problem: StrongProblem, facts: DeviceFacts, *, rounds: int = prices.MAX_ROUNDS) -> Recipe:
-    """Return the recipe that searches from a pivot both ways, for *rounds* rounds at most, and then propagates minima."""
+    """Return the recipe that searches from a pivot both ways, in at most *rounds* rounds, and propagates minima."""
     return _recipe(problem, facts, checked_count("rounds", rounds, _MOST_ROUNDS))
 
 
