@@ -5,7 +5,8 @@
  *
  *   reset   each end of an edge gets its own key, twice
  *   sweep   Edge (u, v) lowers the key of v to that of the vertex that gave u its key, and the other way round.  So keys travel
- *           twice as far in each sweep.  A sweep that lowers nothing is the last one.
+ *           farther in each sweep.  Edges rest while no end of those of their sub-group gets another key: a key that changes
+ *           puts the number of the step into the stamp of its chunk of vertices.  A sweep that lowers nothing is the last.
  *   filter  A vertex whose two keys are equal is in the component of the vertex with that key: this vertex reaches it, and is
  *           reached from it.  An edge stays in the list, the other of two, if its ends have equal pairs of keys and are not
  *           in a component that is found.  Other edges join different components.
@@ -46,6 +47,9 @@
 #define TURNS 1
 #endif
 #define BLOCK_EDGES (WG_SIZE * EACH)
+#ifndef MAX_CHUNKS               /* A sub-group whose edges have ends in a wider range of chunks never rests. */
+#define MAX_CHUNKS 256u
+#endif
 
 #define ANY 0u                   /* orders of vertices: keys that all components share are found by any order */
 #define RISING 1u
@@ -104,16 +108,20 @@ INLINE keys_t keys_of_step(step_t step, volatile __global uint *control) {
 INLINE uint key_of(int v, uint flip, keys_t keys) { return ((uint)v ^ flip) * keys.factor; }
 INLINE int vertex_of(uint key, uint flip, keys_t keys) { return (int)(key * keys.inverse ^ flip); }
 
-INLINE int lower_by_store(volatile __global uint *key, uint to) {
-  int lowers = load_relaxed(key) > to;
-  if (lowers) store_relaxed(key, to);
+/* Lower the key of v.  Returns whether that changed it, and stamps the chunk of v if so. */
+INLINE int lower_by_store(volatile __global uint *keys, int v, uint to, uint t, volatile __global uint *stamps) {
+  int lowers = load_relaxed(keys + v) > to;
+  if (lowers) {
+    store_relaxed(keys + v, to);
+    store_relaxed(stamps + v / CHUNK, t);
+  }
   return lowers;
 }
 
 /* Relax four edges, WG_SIZE apart, from number `at` on; edges past the last are replaced by it.  Returns whether it
  * lowered a key.  Loads are grouped, so that those of all edges are in flight together. */
-INLINE int relax(ulong at, ulong last, keys_t keys, __global const int2 *edges, volatile __global uint *after_keys,
-                 volatile __global uint *before_keys) {
+INLINE int relax(uint t, ulong at, ulong last, keys_t keys, __global const int2 *edges,
+                 volatile __global uint *after_keys, volatile __global uint *before_keys, volatile __global uint *stamps) {
   int2 edge[4];
   uint to_v[4], to_u[4];
   int lowered = 0;
@@ -131,27 +139,64 @@ INLINE int relax(ulong at, ulong last, keys_t keys, __global const int2 *edges, 
   }
 #pragma unroll
   for (int k = 0; k < 4; k++) {
-    lowered |= lower_by_store(after_keys + edge[k].y, to_v[k]);
-    lowered |= lower_by_store(before_keys + edge[k].x, to_u[k]);
+    lowered |= lower_by_store(after_keys, edge[k].y, to_v[k], t, stamps);
+    lowered |= lower_by_store(before_keys, edge[k].x, to_u[k], t, stamps);
   }
   return lowered;
 }
 
-/* Sweep a share of the list; every lane calls.  Odd steps go backwards, because keys travel along the list in one
+/* Give the ends of a share of the list their own keys.  ranges: for each sub-group of a block, the first and the last chunk
+ * of its ends.  Every lane calls. */
+INLINE void reset(uint t, ulong n_edges, blocks_t blocks, keys_t keys, __global const int2 *edges,
+                  volatile __global uint *after_keys, volatile __global uint *before_keys, volatile __global uint *stamps,
+                  __global uint2 *ranges) {
+  for (uint b = blocks.first; b < blocks.end; b += blocks.step) {
+    uint first = ~0u, last = 0u;
+    for (int k = 0; k < EACH; k++) {
+      const ulong at = (ulong)b * BLOCK_EDGES + (ulong)(k * WG_SIZE) + get_local_id(0);
+      if (at >= n_edges) continue;
+      const int ends[2] = {edges[at].x, edges[at].y};
+      for (int i = 0; i < 2; i++) {
+        const uint chunk = (uint)ends[i] / CHUNK;
+        store_relaxed(after_keys + ends[i], key_of(ends[i], keys.after_flip, keys));
+        store_relaxed(before_keys + ends[i], key_of(ends[i], keys.before_flip, keys));
+        store_relaxed(stamps + chunk, t);
+        first = min(first, chunk);
+        last = max(last, chunk);
+      }
+    }
+    first = sg_least(first);
+    last = sg_greatest(last);
+    if (sg_lane() == 0) ranges[(ulong)b * SUB_GROUPS_PER_GROUP + sg_in_group()] = (uint2)(first, last);
+  }
+}
+
+/* Whether a key of these chunks was lowered in step t - 1, or in this step.  All lanes of a sub-group have one range. */
+INLINE int is_awake(uint t, uint2 range, volatile __global uint *stamps) {
+  int awake = range.y - range.x >= MAX_CHUNKS;
+  for (uint chunk = range.x; chunk <= range.y && !sg_any(awake); chunk += SUB_GROUP_SIZE) {
+    const uint mine = chunk + sg_lane();
+    if (mine <= range.y) awake = load_relaxed(stamps + mine) + 1u >= t;
+  }
+  return sg_any(awake);
+}
+
+/* Sweep a share of the list; every lane calls.  A sub-group rests if no end of its edges got another key in the step before.  Odd steps go backwards, because keys travel along the list in one
  * direction, and against it in the other. */
 INLINE int sweep(uint t, ulong n_edges, blocks_t blocks, keys_t keys, __global const int2 *edges,
-                 volatile __global uint *after_keys, volatile __global uint *before_keys) {
+                 volatile __global uint *after_keys, volatile __global uint *before_keys, volatile __global uint *stamps,
+                 __global const uint2 *ranges) {
   int lowered = 0;
   for (uint b = blocks.first; b < blocks.end; b += blocks.step) {
     const int backwards = t & 1u;
     const uint from_end = blocks.end - 1u - b + (DEV_IS_CPU ? blocks.first : 0u);
-    const ulong base = (ulong)(backwards ? from_end : b) * BLOCK_EDGES + get_local_id(0);
-    int any = 1;
+    const ulong block = backwards ? from_end : b, base = block * BLOCK_EDGES + get_local_id(0);
+    int any = is_awake(t, ranges[block * SUB_GROUPS_PER_GROUP + sg_in_group()], stamps);
     for (int turn = 0; turn < TURNS && sg_any(any); turn++) {
       any = 0;
       for (int k = 0; k < EACH; k += 4) {
         const ulong at = base + (ulong)(backwards ? EACH - 4 - k : k) * WG_SIZE;
-        if (at < n_edges) any |= relax(at, n_edges - 1ul, keys, edges, after_keys, before_keys);
+        if (at < n_edges) any |= relax(t, at, n_edges - 1ul, keys, edges, after_keys, before_keys, stamps);
       }
       lowered |= any;
     }
@@ -184,7 +229,8 @@ INLINE void filter(int finds, ulong n_edges, blocks_t blocks, keys_t keys, __glo
 
 /* Steps first ... last, or fewer if no edge is left.  Without barriers of the grid, each launch makes one step. */
 KERNEL propagate(uint first, uint last, volatile __global uint *control, __global int2 *edges, __global int2 *other_edges,
-                 volatile __global uint *after_keys, volatile __global uint *before_keys, volatile __global int *labels) {
+                 volatile __global uint *after_keys, volatile __global uint *before_keys, volatile __global uint *stamps,
+                 __global uint2 *ranges, volatile __global int *labels) {
   LOCAL_ARRAY uint room[2];
 #if ONE_LAUNCH
   LOCAL_ARRAY int passed;
@@ -204,19 +250,12 @@ KERNEL propagate(uint first, uint last, volatile __global uint *control, __globa
     const keys_t keys = keys_of_step(step, control);
     if (step.phase == SWEEP) {
       if (clears) store_relaxed(n_kept, 0u);
-      int lowered = sweep(t, n_edges, blocks, keys, now, after_keys, before_keys);
+      int lowered = sweep(t, n_edges, blocks, keys, now, after_keys, before_keys, stamps, ranges);
       if (sg_any(lowered) && sg_lane() == 0) store_relaxed(control + CHANGED, t);
     } else if (step.phase == FILTER) {
       filter(step.order == ANY, n_edges, blocks, keys, now, step.current ? edges : other_edges, n_kept, after_keys, before_keys, labels, room);
     } else {
-      for (ulong b = blocks.first; b < blocks.end; b += blocks.step)
-        for (ulong at = b * BLOCK_EDGES + get_local_id(0); at < min(n_edges, (b + 1ul) * BLOCK_EDGES); at += WG_SIZE) {
-          const int2 edge = now[at];
-          store_relaxed(after_keys + edge.x, key_of(edge.x, keys.after_flip, keys));
-          store_relaxed(before_keys + edge.x, key_of(edge.x, keys.before_flip, keys));
-          store_relaxed(after_keys + edge.y, key_of(edge.y, keys.after_flip, keys));
-          store_relaxed(before_keys + edge.y, key_of(edge.y, keys.before_flip, keys));
-        }
+      reset(t, n_edges, blocks, keys, now, after_keys, before_keys, stamps, ranges);
     }
 #if ONE_LAUNCH
     if (!grid_barrier(control + PROPAGATE_GRID, members, &passed)) return;

@@ -25,15 +25,16 @@
 #define PUSH 1u                  /* the vertex marks its neighbours in forward */
 #define PULL 2u                  /* the vertex looks for a neighbour with a mark in backward */
 
-/* Make each vertex a component, and list the pieces of its row if that is long.
+/* Make each vertex a component, clear the stamps of chunks, and list the pieces of long rows.
  * Race: sub-groups take slots of the list by atomic additions. */
 KERNEL start(int n, __global const offset_t *restrict row_offsets, __global int *restrict labels,
              __global int *restrict least, __global uint *restrict forward, __global uint *restrict backward,
-             __global int2 *restrict pieces, volatile __global uint *control) {
+             __global uint *restrict stamps, __global int2 *restrict pieces, volatile __global uint *control) {
   for (long v = get_global_id(0); v < n; v += get_global_size(0)) {
     labels[v] = (int)v;
     least[v] = n;
     forward[v] = backward[v] = 0u;
+    if (v % CHUNK == 0) stamps[v / CHUNK] = 0u;
 #if CUTS_ROWS
     offset_t length = row_offsets[v + 1] - row_offsets[v];
     if (length <= LONG_ROW) continue;

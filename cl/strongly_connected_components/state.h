@@ -21,6 +21,9 @@
 #define FILTERS 227
 #define CONTROL_WORDS 256
 
+#ifndef CHUNK                    /* consecutive vertices that share a stamp of the propagation */
+#define CHUNK 256
+#endif
 #ifndef ONE_LAUNCH               /* 1: all rounds or steps in one launch, with barriers of the grid */
 #define ONE_LAUNCH 0
 #endif
