@@ -140,6 +140,8 @@ def unordered(name: str, answer: list[Any]) -> list[Any]:
     """Return an answer in sorted order; of layers each layer is sorted, but not their sequence."""
     if name == "bfs_layers":
         return [sorted(layer, key=repr) for layer in answer]
+    if name == "strongly_connected_components":
+        return sorted(sorted(map(repr, component)) for component in answer)
     return sorted(answer, key=repr)
 
 
