@@ -257,17 +257,8 @@ BUGS: dict[Place, dict[str, tuple[str, str]]] = {
             ") return;",
         )
     },
-    Place("strongly_connected_components/search.cl", "strong_components", (*ONE, *STRONG)): {
-        # A group that is quick marks a vertex in the next round, before another has seen that this one marked some.
-        "rounds-told-apart-by-equality": (
-            "if (load_relaxed(control + SEARCH_FOUND) + 1u < round) return;",
-            "if (load_relaxed(control + SEARCH_FOUND) + 1u != round) return;",
-        ),
-    },
     Place("strongly_connected_components/propagate.cl", "strong_components", (*ONE, *STRONG)): {
-        # A group that is slow reads the state after this step in place of that before.
-        "state-in-one-word": ("STEP_STATE + (t & 1u), step.phase", "STEP_STATE + (t - 1u & 1u), step.phase"),
-        # Groups that come later in a sweep that ends take it for one that goes on.
+        # Edges rest although a key of theirs was lowered in the step before.
         "sweep-that-rests-too-early": (
             "awake = load_relaxed(stamps + mine) + 1u >= t;",
             "awake = load_relaxed(stamps + mine) >= t;",
