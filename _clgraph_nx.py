@@ -38,6 +38,7 @@ in_degree_centrality
 is_bipartite
 is_connected
 is_forest
+is_strongly_connected
 is_tree
 is_weakly_connected
 isolates
@@ -53,6 +54,7 @@ multi_source_dijkstra_path_length
 node_connected_component
 number_connected_components
 number_of_isolates
+number_strongly_connected_components
 number_weakly_connected_components
 out_degree_centrality
 pagerank
@@ -66,6 +68,7 @@ single_source_dijkstra_path
 single_source_dijkstra_path_length
 single_source_shortest_path
 single_source_shortest_path_length
+strongly_connected_components
 to_scipy_sparse_array
 weakly_connected_components
 """

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import planted
 import stencils
+import sweeps
 
 from clgraph import generators
 from clgraph.data.graphs import csr, geometric, pairs, philox
@@ -53,6 +54,11 @@ SPANNING: dict[str, Callable[..., Graph]] = {  # roads of the sizes of DIMACS's 
 SEARCHES: dict[str, Callable[..., Graph]] = {  # directed: R-MAT, and the sizes and largest degrees of web-Stanford
     "rmat-1M-8M": lambda: _oriented(generators.rmat(20, 8)),
     "web-282K-2.3M": lambda: _power_law(281_903, 2_312_497, max_degree=255, max_in_degree=38_606),
+}
+SWEEPS: dict[str, Callable[..., Graph]] = {  # directed: meshes whose edges lead along a sweep, 1 % both ways
+    "sweep-500": partial(sweeps.swept, (500, 500), (1.0, 0.4)),
+    "sweep-2000": partial(sweeps.swept, (2000, 2000), (1.0, 0.4)),
+    "sweep-128-3d": partial(sweeps.swept, (128, 128, 128), (1.0, 0.6, 0.3)),
 }
 MATRICES: dict[str, Callable[..., Graph]] = {  # The sizes come from matrices of SuiteSparse.
     "af_shell-like": partial(stencils.shell, 548, 550),
@@ -98,7 +104,8 @@ def _shuffled(make: Callable[[], Graph]) -> Graph:
 
 
 SHUFFLED = {f"{name}-shuffled": partial(_shuffled, make) for name, make in (PARTITIONS | SMALL).items()}
-GENERATED = COMMUNITIES | PARTITIONS | SHUFFLED | END_TO_END | MATRICES | COMPONENTS | SPANNING | SEARCHES | SMALL
+_OTHERS = COMMUNITIES | PARTITIONS | SHUFFLED | END_TO_END | MATRICES
+GENERATED = _OTHERS | COMPONENTS | SPANNING | SEARCHES | SMALL | SWEEPS
 _POWER_LAW = ("rmat", "web")  # beginnings of names
 
 

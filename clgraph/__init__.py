@@ -36,6 +36,10 @@ if TYPE_CHECKING:  # Type checkers and editors read these imports. A test compar
     from clgraph.algorithms.refine_mesh import refine_mesh as refine_mesh
     from clgraph.algorithms.sssp import ShortestPaths as ShortestPaths
     from clgraph.algorithms.sssp import sssp as sssp
+    from clgraph.algorithms.strongly_connected_components import StrongComponents as StrongComponents
+    from clgraph.algorithms.strongly_connected_components import (
+        strongly_connected_components as strongly_connected_components,
+    )
     from clgraph.data.graphs.graph import Graph as Graph
     from clgraph.data.meshes.planar_graph import PlanarGraph as PlanarGraph
     from clgraph.data.meshes.triangle_mesh import TriangleMesh as TriangleMesh
@@ -75,6 +79,7 @@ _NAMES = {  # Each key is a module of the package, and its value lists the publi
     "clgraph.algorithms.pagerank": "PageRank pagerank",
     "clgraph.algorithms.partition": "Partition partition",
     "clgraph.algorithms.sssp": "ShortestPaths sssp",
+    "clgraph.algorithms.strongly_connected_components": "StrongComponents strongly_connected_components",
     "clgraph.data.graphs.graph": "Graph",
     "clgraph.data.meshes.planar_graph": "PlanarGraph",
     "clgraph.data.ratings.ratings": "Ratings",

@@ -244,6 +244,16 @@ def colorings(session: Session) -> None:
             color(graph, strategy=strategy, session=session, verify=True, **options)
 
 
+def strong_components(session: Session) -> None:
+    """Find strongly connected components of a small graph, in work-groups of several work-items."""
+    from clgraph.algorithms.strongly_connected_components import STRATEGIES, strongly_connected_components
+
+    src, dst, _ = _with_long_row(4, 60, 70, 40)
+    graph = Graph.from_edges(src, dst, n=64, directed=True)
+    for strategy in STRATEGIES:
+        strongly_connected_components(graph, strategy=strategy, session=session, verify=True)
+
+
 def distance_two(session: Session) -> None:
     """Colour a small graph with a long row at distance 2, and count conflicts, in groups of several work-items."""
     from clgraph.algorithms.color import color

@@ -265,6 +265,14 @@ def test_the_command_writes_colors(graph_file: str, on_pocl: None, cli: Cli, tmp
     assert main(["color", graph_file, "--order", "natural", "--strategy", "best_of_orders"]) == 2
 
 
+def test_the_command_writes_strong_components(on_pocl: None, cli: Cli, tmp_path: Path) -> None:
+    path, labels = tmp_path / "one_way.txt", tmp_path / "labels.npy"
+    path.write_text("# directed\n0 1\n1 2\n2 0\n3 0\n3 4\n", encoding="utf-8")
+    document = cli.document("strongly_connected_components", str(path), "--directed", "--verify", "-o", str(labels))
+    assert document["n_components"] == 3 and document["largest"] == [3, 1, 1] and document["verified"]
+    assert np.load(labels).tolist() == [0, 0, 0, 1, 2]
+
+
 def test_the_command_writes_communities(graph_file: str, on_pocl: None, cli: Cli, tmp_path: Path) -> None:
     document = cli.document("communities", graph_file, "--method", "louvain", "--seed", "2", "--verify")
     assert document["verified"] and document["largest"] >= 1 and document["quality"] <= 1

@@ -126,6 +126,7 @@ def outcome(call: Callable[[], Any]) -> Any:
 
 UNORDERED = {  # networkx's dictionary has another order than Dijkstra's
     "single_source_bellman_ford_path_length", "all_pairs_bellman_ford_path_length", "shortest_path_length",
+    "strongly_connected_components",  # networkx's components have the order of its search
 }  # fmt: skip
 if tuple(map(int, nx.__version__.split(".")[:2])) < (3, 6):  # these list vertices in another order than 3.6
     UNORDERED |= {
@@ -139,6 +140,8 @@ def unordered(name: str, answer: list[Any]) -> list[Any]:
     """Return an answer in sorted order; of layers each layer is sorted, but not their sequence."""
     if name == "bfs_layers":
         return [sorted(layer, key=repr) for layer in answer]
+    if name == "strongly_connected_components":
+        return sorted(sorted(map(repr, component)) for component in answer)
     return sorted(answer, key=repr)
 
 

@@ -22,6 +22,7 @@ import lanes
 
 SEEDS = int(os.environ.get("CLGRAPH_RACE_SEEDS", "250"))
 ONE = ("-DWG_SIZE=1",)  # work-item in a group
+STRONG = ("-DONE_LAUNCH=1", "-DDEV_IS_CPU=0", "-DTURNS=2")
 
 
 @dataclass(frozen=True)
@@ -270,6 +271,25 @@ BUGS: dict[Place, dict[str, tuple[str, str]]] = {
             " || (r->groups.sizes[c] == 1 && joins(r->seed, joiner->round, (uint)c))) return;",
             ") return;",
         )
+    },
+    Place("strongly_connected_components/propagate.cl", "strong_components", (*ONE, *STRONG)): {
+        # Edges rest although a key of theirs was lowered in the step before.
+        "sweep-that-rests-too-early": (
+            "awake = load_relaxed(stamps + mine) + 1u >= t;",
+            "awake = load_relaxed(stamps + mine) >= t;",
+        ),
+    },
+    Place("strongly_connected_components/edges.h", "strong_components", (*ONE, *STRONG)): {
+        "slots-that-two-groups-take": (
+            "base = fetch_add(size, all);",
+            "{ base = load_relaxed(size); store_relaxed(size, base + all); }",
+        ),
+    },
+    Place("strongly_connected_components/number.cl", "strong_components", (*ONE, *STRONG)): {
+        "least-vertex-that-is-lost": (
+            "lower_to(least + root_of((int)v, labels), (int)v);",
+            "if (load_relaxed(least + root_of((int)v, labels)) > (int)v) store_relaxed(least + root_of((int)v, labels), (int)v);",
+        ),
     },
     Place("partition/moving.h", "refinement", ONE): {
         # It may have moved already.

@@ -106,6 +106,9 @@ VARIANTS: dict[str, tuple[str, ...]] = {
     "partition/hashed.cl": (f"{_WEIGHTED} TEAM=1",),
     "partition/permutations.cl": (f"{_WEIGHTED} TOP=16",),
     "partition/segmented.cl": (_WEIGHTED, "SPLIT_CLAIMS=1"),
+    "strongly_connected_components/collect.cl": ("SEARCHED=0", LONG),
+    "strongly_connected_components/propagate.cl": ("ONE_LAUNCH=1 TURNS=2", "SEARCHED=0"),
+    "strongly_connected_components/search.cl": (f"ONE_LAUNCH=1 {LONG}",),
     "primitives/fill.cl": ("T=uint", "T=long", "T=float"),
     "primitives/reduce.cl": (
         "T=float T_LOWEST=-INFINITY T_HIGHEST=INFINITY", f"{_LEAST_LONG} OPERATION=LEAST_OF", f"{_LEAST_LONG} IN_T=int",

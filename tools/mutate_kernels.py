@@ -55,6 +55,7 @@ ELSEWHERE = {  # the first that fits counts
     "vocabulary": ("common",),
     "partitions": ("partition",),
     "communities": ("communities",),
+    "strong_components": ("strongly_connected_components",),
     "components": ("connected_components",),
     "forests": ("minimum_spanning_forest",),
     "colorings": ("color",),

@@ -242,6 +242,12 @@ _COMMANDS = (
         write=_writer("labels"),
     ),
     GraphCommand(
+        "strongly_connected_components", "find the strongly connected components of a directed graph",
+        _show_components, _add_components,
+        output="each vertex and the number of its component (an int32 array of numbers if FILE ends in .npy)",
+        write=_writer("labels"),
+    ),
+    GraphCommand(
         "minimum_spanning_forest", "find the minimum spanning forest of a graph", _show_forest, _add_forest,
         _given("maximum"), write=_write_forest,
         output="the edges of the forest (an int64 array of their places among the entries of the undirected graph if "

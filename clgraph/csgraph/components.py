@@ -9,7 +9,8 @@ from scipy.sparse.csgraph import connected_components as scipy_components
 
 from clgraph.algorithms.connected_components import ALGORITHM
 from clgraph.algorithms.connected_components import connected_components as components
-from clgraph.algorithms.connected_components.problem import as_problem
+from clgraph.algorithms.strongly_connected_components import ALGORITHM as STRONG
+from clgraph.algorithms.strongly_connected_components import strongly_connected_components as strong_components
 from clgraph.csgraph.inputs import as_csr, is_faster_on_host, is_left_to_scipy
 from clgraph.runtime.session import SessionLike
 
@@ -23,7 +24,7 @@ def connected_components(
     session: SessionLike = None,
     strategy: str = "auto",
 ) -> Any:
-    """Find the connected components of a graph. Strong components are found by scipy's own function.
+    """Find the weak or strong connected components of a graph.
 
     Parameters
     ----------
@@ -35,13 +36,16 @@ def connected_components(
     session : Session, str, pyopencl Device, Context or CommandQueue, or None
         Where to run, as in :func:`clgraph.connected_components`.
     strategy : str
-        A strategy of :func:`clgraph.connected_components`. ``"auto"`` takes scipy's own function where it is faster.
+        A strategy of :func:`clgraph.connected_components` for weak components, and of
+        :func:`clgraph.strongly_connected_components` for strong ones. ``"auto"`` takes scipy's own function where it is
+        faster.
 
     Returns
     -------
     n_components : int
     labels : int32 array, shape (n,)
-        Only with *return_labels*. Weak components are numbered by their smallest vertex, as scipy numbers them.
+        Only with *return_labels*. Weak components are numbered by their smallest vertex, as scipy numbers them. Strong
+        components are numbered by their smallest vertex, too; scipy numbers them in the order of its search.
 
     Raises
     ------
@@ -57,13 +61,14 @@ def connected_components(
     """
     # scipy's connected_components() takes no list, so a list becomes an array first.
     csgraph = np.asarray(csgraph) if isinstance(csgraph, list) else csgraph
-    is_weak = isinstance(connection, str) and (
-        connection.lower() == "weak" or (not directed and connection.lower() == "strong")
-    )
-    if is_weak and not is_left_to_scipy(csgraph, session, strategy):
+    is_known = isinstance(connection, str) and connection.lower() in ("weak", "strong")
+    if is_known and not is_left_to_scipy(csgraph, session, strategy):
+        is_strong = directed and connection.lower() == "strong"
         matrix = as_csr(csgraph, either_way=True)
-        if matrix is not None and not is_faster_on_host(ALGORITHM, as_problem(matrix), session, strategy):
-            found = components(matrix, session=session, strategy=strategy)
+        algorithm = STRONG if is_strong else ALGORITHM
+        if matrix is not None and not is_faster_on_host(algorithm, algorithm.problem(matrix), session, strategy):
+            find = strong_components if is_strong else components
+            found: Any = find(matrix, session=session, strategy=strategy)
             return (found.n_components, found.labels) if return_labels else found.n_components
         # The CSR matrix that exists is passed on, because scipy would convert the user's matrix to CSR once more.
         csgraph = csgraph if matrix is None else matrix

@@ -12,6 +12,7 @@ from clgraph.networkx_backend.adjacency import Adjacency
 
 _DEVICE_STRATEGIES = {
     "connected_components": "rem",
+    "strongly_connected_components": "forward_backward",
     "bfs": "frontier",
     "sssp": "frontier",
     "minimum_spanning_forest": "edge_list",

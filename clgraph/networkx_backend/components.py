@@ -23,16 +23,16 @@ def labels_of(graph: Graph) -> tuple[int, NDArray[np.int32]]:
     return found.n_components, found.labels
 
 
-def _sets(adjacency: Adjacency) -> Iterator[set[Any]]:
-    """Return an iterator over the sets of nodes of the connected components, in the order of their first nodes."""
-    n_components, labels = labels_of(adjacency.graph)
+def sets_of(adjacency: Adjacency, n_components: int, labels: NDArray[np.int32]) -> Iterator[set[Any]]:
+    """Return an iterator over the sets of nodes of the components, in the order of their numbers."""
     names = adjacency.names(np.argsort(labels, kind="stable"))
     ends = np.cumsum(np.bincount(labels, minlength=n_components)).tolist()
     return (set(names[begin:end]) for begin, end in zip([0, *ends], ends, strict=False))
 
 
 def connected_components(G: Any) -> Iterator[set[Any]]:
-    return _sets(arrays(G))
+    adjacency = arrays(G)
+    return sets_of(adjacency, *labels_of(adjacency.graph))
 
 
 def number_connected_components(G: Any) -> int:

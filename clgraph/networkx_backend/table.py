@@ -177,6 +177,12 @@ _ROWS: list[tuple[str, Refusal, str, str]] = [
         "weakly_connected_components=connected_components is_weakly_connected=is_connected "
         "number_weakly_connected_components=number_connected_components is_tree",
     ),
+    (
+        "strong_components",
+        _nothing,
+        "linear",
+        "strongly_connected_components number_strongly_connected_components is_strongly_connected",
+    ),
     ("components", _nothing, "sorted", "is_forest"),
     ("components", _nothing, "early", "is_bipartite"),
     (

@@ -182,6 +182,7 @@ def fallbacks(session: Session) -> None:
     from clgraph.algorithms.color import color
     from clgraph.algorithms.connected_components import connected_components
     from clgraph.algorithms.minimum_spanning_forest import minimum_spanning_forest
+    from clgraph.algorithms.strongly_connected_components import strongly_connected_components
 
     graph, ratings = _graph(4, 200, 300), random_ratings(60, 12, 30, skew=1.0)
     for name, several in OPTIONS.items():
@@ -192,6 +193,9 @@ def fallbacks(session: Session) -> None:
     for strategy in ("edge_list", "two_pass"):
         minimum_spanning_forest(graph, strategy=strategy, session=session, verify=True)
     color(graph, strategy="speculative", session=session, verify=True)
+    digraph = _graph(5, 200, 300, directed=True)
+    for strategy in ("forward_backward", "min_propagation"):
+        strongly_connected_components(digraph, strategy=strategy, session=session, verify=True)
     offline.matchings_of(session, ratings, 0, 20, GROUP)
     for strategy in (*offline.BY_RATING, *offline.BY_ITEM):
         check_replay(session, strategy, ratings)
@@ -318,13 +322,14 @@ def probes(session: Session) -> None:
 # Workloads of Oclgrind's lane, whose graphs and work-groups are tiny.
 _SMALL = (
     "components", "forests", "device_graphs", "hash_collisions", "colorings", "distance_two", "communities",
-    "partitions", "partition_variants", "rounds", "searches", "factorization_offline", "factorization_blocks",
+    "strong_components", "partitions", "partition_variants", "rounds", "searches", "factorization_offline", "factorization_blocks",
 )  # fmt: skip
 
 WORKLOADS: dict[str, Callable[[Session], None]] = {
     "vocabulary": vocabulary,
     "primitives": primitives,
     "connected_components": _every_strategy("connected_components", directions=(False, True)),
+    "strongly_connected_components": _every_strategy("strongly_connected_components", directions=(True,)),
     "minimum_spanning_forest": _every_strategy("minimum_spanning_forest"),
     "bfs": _every_strategy("bfs", 0),
     "sssp": _every_strategy("sssp", 0),

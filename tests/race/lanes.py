@@ -99,6 +99,13 @@ BUILDS: dict[str, list[tuple[str, ...]]] = {
     "probes": [("-DWG_SIZE=4",)],
     "block_diagonal": [("-DWG_SIZE=4",), ONE_WIDE, (*ONE_WIDE, "-DWEIGHTED=1")],
     "stats": [("-DWG_SIZE=4",), WIDE],
+    "strongly_connected_components": [
+        ("-DWG_SIZE=1", "-DLONG_ROW=6", "-DSHORT_ROW=3"),
+        ("-DWG_SIZE=1", "-DONE_LAUNCH=1", "-DDEV_IS_CPU=0", "-DTURNS=2"),
+        ("-DWG_SIZE=4", "-DSEARCHED=0", "-DNATURAL=1u"),
+        (*WIDE, "-DLONG_ROW=6", "-DSHORT_ROW=3", "-DONE_LAUNCH=1", "-DDEV_IS_CPU=0"),
+        (*WIDE, "-DLONG_ROW=6", "-DSHORT_ROW=3"),
+    ],
     "pagerank": [(f"-DWG_SIZE={size}", "-DDEV_HAS_FP64=1") for size in (1, 4)],
     "partition": [("-DWG_SIZE=1",), ("-DWG_SIZE=1", "-DDEV_IS_CPU=0", "-DSPLIT_CLAIMS=1"), (*WIDE, "-DWORDS_ORDER=1")],
     "pairs": [("-DWG_SIZE=1",)],
