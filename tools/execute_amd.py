@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
+CL = ROOT / "cl"
 sys.path[:0] = [str(ROOT), str(ROOT / "tests"), str(ROOT / "tools")]
 
 from amd.compiled import TARGETS  # noqa: E402
@@ -32,33 +33,48 @@ from tabulate import tabulate  # noqa: E402
 ON_CPUS = {
     "bfs/bitmaps.cl": ("mark_bits", "pull_bits", "queue_bits"),
     "bfs/matrix.cl": ("search_matrix",),
-    "bfs/queue.cl": ("expand_queue", "search_queue"),
+    "bfs/queue.cl": ("expand_queue", "initialize", "search_queue", "start"),
     "color/in_order.cl": ("color_by_number", "color_in_order", "list_by_length"),
     "connected_components/matrix.cl": (
         "flatten_blocks", "number_others", "number_roots", "unite_blocks", "unite_crossing",
     ),
     "factorization/block_order.cl": ("interleave",),
-    "pagerank/rows.cl": ("pull_rows",),
+    "pagerank/rows.cl": ("pull_rows", "start"),
     "partition/clusters.cl": (
         "contract", "count_clusters", "join_clusters", "list_members", "map_vertices", "number_clusters",
         "start_clusters",
     ),
-    "partition/pairwise_fm.cl": ("list_border", "make_individuals", "mark_border", "refine_pairs", "start_round"),
+    "partition/pairwise_fm.cl": (
+        "begin", "keep_best", "list_border", "make_individuals", "mark_border", "project", "refine_pairs", "start_round",
+    ),
     "partition/segmented.cl": ("break_ties",),
     "primitives/segmented_reduce.cl": ("reduce_pieces",),
+    "sssp/buckets.cl": ("search", "start"),
+    "sssp/dijkstra.cl": ("search", "start"),
 }  # fmt: skip
 OF_SELF_TEST = ("atomics32", "atomics64", "exchanges", "local_memory")
 
 
-def kernel_files() -> dict[str, str]:
-    """Return the file of each kernel that GPUs run, or the header that defines it for several files."""
-    found: dict[str, str] = {}
-    for path in sorted([*(ROOT / "cl").rglob("*.cl"), *(ROOT / "cl").rglob("*.h")]):
-        for name in re.findall(r"\bKERNEL(?:_\w+)?\s*(?:\([^()]*\)\s*)?(\w+)\(", path.read_text(encoding="utf-8")):
-            if not name.isupper():  # the parameter of a macro
-                found.setdefault(name, str(path.relative_to(ROOT / "cl")))
-    left_out = {*OF_SELF_TEST, *(name for names in ON_CPUS.values() for name in names)}
-    return {name: path for name, path in found.items() if name not in left_out}
+def kernels_of_gpus() -> list[str]:
+    """Return the kernels that GPUs run, as ``file:name``, since kernels of several files have one name."""
+    found = [f"{path.relative_to(CL)}:{name}" for path in sorted(CL.rglob("*.cl")) for name in _defined(path)]
+    left_out = {f"{path}:{name}" for path, names in ON_CPUS.items() for name in names}
+    return [kernel for kernel in found if kernel not in left_out and kernel.split(":")[1] not in OF_SELF_TEST]
+
+
+def defined_in(kernel: str) -> str:
+    """Return *kernel*, as ``file:name``, with the file that defines it, if it is launched from one that includes it."""
+    source, name = kernel.split(":")
+    if name not in _defined(CL / source):
+        for included in re.findall(r'#include "([^"]+\.cl)"', (CL / source).read_text(encoding="utf-8")):
+            return defined_in(f"{included}:{name}")
+    return kernel
+
+
+def _defined(path: Path) -> list[str]:
+    text = path.read_text(encoding="utf-8")
+    names = re.findall(r"\bKERNEL(?:_\w+)?\s*(?:\([^()]*\)\s*)?(\w+)\(", text)
+    return [name for name in names if not name.isupper()]  # upper case is the parameter of a macro
 
 
 def run_workload(name: str, target: str, options: argparse.Namespace) -> dict[str, Any]:
@@ -102,36 +118,45 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(
                 f"{name} on {target}: {seeds} seeds, {told['seconds']} s{', ' if failure else ''}{failure}", flush=True
             )
-            for kernel, count in told["launches"].items():
-                seen = kernels[kernel].setdefault(target, [0, 0])
-                seen[0], seen[1] = seen[0] + seeds, seen[1] + count
+            _count(kernels, told["launches"], target)
             if options.json:
                 options.json.write_text(json.dumps(_result(runs, kernels, options), indent=1) + "\n", encoding="utf-8")
     result = _result(runs, kernels, options)
-    rows = [[row["kernel"], row["file"], *(row.get(target, {}).get("launches", "") for target in options.targets)]
+    rows = [[row["kernel"], *(row.get(target, {}).get("launches", "") for target in options.targets)]
             for row in result["kernels"]]  # fmt: skip
-    print(tabulate(rows, ["kernel", "file", *options.targets]))
+    print(tabulate(rows, ["kernel", *options.targets]))
     print(result["summary"])
     return int(any(run["failure"] for run in runs))
+
+
+def _count(kernels: dict[str, dict[str, list[int]]], launches: dict[str, list[int]], target: str) -> None:
+    """Add the seeds and launches of each kernel in one workload to those in *kernels*."""
+    by_kernel: dict[str, list[int]] = defaultdict(lambda: [0, 0])
+    for kernel, (seeds, count) in launches.items():
+        if not Path(kernel.rpartition(":")[0]).is_absolute():  # else it is a kernel of a test
+            seen = by_kernel[defined_in(kernel)]
+            seen[:] = max(seen[0], seeds), seen[1] + count
+    for kernel, (seeds, count) in by_kernel.items():
+        seen = kernels[kernel].setdefault(target, [0, 0])
+        seen[:] = seen[0] + seeds, seen[1] + count
 
 
 def _result(
     runs: list[dict[str, Any]], kernels: dict[str, dict[str, list[int]]], options: argparse.Namespace
 ) -> dict[str, Any]:
-    files = kernel_files()
+    of_gpus = kernels_of_gpus()
     rows = [
-        {"kernel": name, "file": files[name],
-         **{target: {"seeds": seen[0], "launches": seen[1]} for target, seen in kernels[name].items()}}
-        for name in sorted(kernels) if name in files
-    ]  # fmt: skip
+        {"kernel": kernel, **{target: {"seeds": seen[0], "launches": seen[1]} for target, seen in kernels[kernel].items()}}
+        for kernel in of_gpus if kernel in kernels
+    ]
     n_executed = {target: sum(target in row for row in rows) for target in options.targets}
     command = "tools/execute_amd.py " + " ".join(
         word for word in sys.argv[1:] if not word.endswith(".json") and word != "--json"
     )
     return {
         "command": command.strip(), "date": datetime.date.today().isoformat(), "caches": options.caches,
-        "summary": {"kernels_of_gpus": len(files), "kernels_executed": n_executed},
-        "runs": runs, "kernels": rows, "not_executed": sorted(files.keys() - kernels.keys()),
+        "summary": {"kernels_of_gpus": len(of_gpus), "kernels_executed": n_executed},
+        "runs": runs, "kernels": rows, "not_executed": [kernel for kernel in of_gpus if kernel not in kernels],
     }  # fmt: skip
 
 

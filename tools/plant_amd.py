@@ -28,19 +28,19 @@ import test_races as races  # noqa: E402
 
 WORKLOADS = {
     "bfs": ("bfs", "options", "small_searches"),
-    "color": ("color", "distance_two", "small_colorings", "small_distance_two", "columns", "fallbacks"),
-    "common": ("vocabulary", "primitives"), "communities": ("small_communities",),
-    "connected_components": ("connected_components", "small_components", "fallbacks", "several"),
+    "color": ("color", "distance_two", "small_colorings", "small_distance_two", "columns", "large_nets", "fallbacks"),
+    "common": ("vocabulary", "primitives"), "communities": ("small_communities", "undone"),
+    "connected_components": ("connected_components", "small_components", "fallbacks", "messages", "several"),
     "factorization": (
         "factorization_online", "factorization_offline", "small_factorization_offline", "small_factorization_blocks",
-        "fallbacks",
+        "launches", "fallbacks",
     ),
     "hash_collisions": ("hash_collisions", "small_hash_collisions"),
     "minimum_spanning_forest": ("minimum_spanning_forest", "small_forests", "fallbacks", "several"),
     "pagerank": ("ranks",), "partition": ("partition", "small_partitions", "small_partition_variants", "cycles"),
-    "primitives": ("primitives", "segments"), "refine_mesh": ("refine_mesh",),
+    "primitives": ("primitives", "segments"), "refine_mesh": ("refine_mesh", "flips"),
     "sssp": ("sssp", "options", "small_searches", "small_rounds"),
-    "traversal": ("bfs", "sssp", "options", "small_searches", "small_rounds"),
+    "traversal": ("bfs", "sssp", "options", "small_searches", "small_rounds"), "vocabulary.cl": ("vocabulary",),
 }  # fmt: skip
 
 
@@ -80,6 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             with tempfile.TemporaryDirectory() as directory:
                 kernels = Path(directory) / "cl"
                 shutil.copytree(ROOT / "cl", kernels)
+                shutil.copy(ROOT / "tests/kernels/vocabulary.cl", kernels)
                 text = (kernels / place.file).read_text(encoding="utf-8")
                 (kernels / place.file).write_text(text.replace(old, new), encoding="utf-8")
                 for target in options.targets:

@@ -92,10 +92,11 @@ class ExecutedProgram(Program):
             else:
                 arguments.append(np.asarray(value).tobytes())
         try:
-            self._session.steps[name] += self._loaded.run(
+            kernel = f"{self.source}:{name}"
+            self._session.steps[kernel] += self._loaded.run(
                 name, arguments, areas, groups, self.work_group_size, self._session.schedule, n_dynamic
             )
-            self._session.launches[name] += 1
+            self._session.launches[kernel] += 1
         finally:
             for view in maps:
                 view.base.release(queue)
@@ -138,7 +139,7 @@ class AmdSession(Session):
     schedule : Schedule
         The seed and the bounds of launches.
     steps, launches : dict of str to int
-        Instructions of waves, and launches, by kernel.
+        Instructions of waves, and launches, by kernel: ``file:name``.
     """
 
     def __init__(self, target: str, schedule: Schedule | None = None) -> None:

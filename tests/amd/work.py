@@ -1,7 +1,7 @@
 """Runs one workload on executed AMD code, under several seeds: ``work.py NAME TARGET --seeds 100 [--caches]``.
 
 A workload runs every strategy of an algorithm on small graphs, and checks each answer by the definition. The last line
-of the output is JSON: launches and instructions by kernel, and seeds. The exit status is 1 after the first seed with a
+of the output is JSON: seeds, launches and instructions by kernel. The exit status is 1 after the first seed with a
 wrong answer, an access out of bounds or a livelock.
 """
 
@@ -34,7 +34,10 @@ from clgraph.runtime.session import Session  # noqa: E402
 MAX_STEPS = 300_000_000  # instructions of one launch, after which it counts as a livelock
 
 
-GROUP = 64  # Work-items of a group unless a strategy wants another size: a wave on gfx90a, two on gfx1100.
+# Work-items of a group unless a strategy wants another size, for odd and for even seeds: one or two waves on gfx90a, and
+# two or four on gfx1100. A group of several waves needs barriers, which a single wave does not.
+GROUPS = 64, 128
+GROUP = GROUPS[0]
 
 
 def _graph(seed: int, n: int = 600, n_edges: int = 800, **how: Any) -> Graph:
@@ -53,9 +56,16 @@ def _tree(seed: int, n: int = 1500, **how: Any) -> Graph:
 
 
 def vocabulary(session: Session) -> None:
-    """Run the kernels of the vocabulary tests."""
+    """Run the kernels of the vocabulary tests, and count in critical sections of two locks that all groups share."""
+    import test_vocabulary as words
+
     grind.WG_SIZE, grind.N = GROUP, 8 * GROUP
     grind.vocabulary(session)
+    zeros = np.zeros(2, np.uint32)
+    _, counts, plain_counts, status = words.launch(
+        session, "locks", np.uint32(2), np.uint32(4), zeros, zeros, zeros, np.zeros(1, np.uint32)
+    )
+    assert counts.sum() == plain_counts.sum() == 4 * grind.N and not status[0]
 
 
 def primitives(session: Session) -> None:
@@ -174,7 +184,7 @@ def options(session: Session) -> None:
 
 
 def fallbacks(session: Session) -> None:
-    """Run what replaces grid barriers: a launch for each round of forests, colourings and supersteps."""
+    """Run what replaces grid barriers: a launch for each round of forests, colourings, partitions, supersteps."""
     import test_factorization_supersteps as offline
     from factorization_checks import check_replay, random_ratings
     from test_connected_components import OPTIONS
@@ -182,8 +192,10 @@ def fallbacks(session: Session) -> None:
     from clgraph.algorithms.color import color
     from clgraph.algorithms.connected_components import connected_components
     from clgraph.algorithms.minimum_spanning_forest import minimum_spanning_forest
+    from clgraph.algorithms.partition import partition
     from clgraph.algorithms.strongly_connected_components import strongly_connected_components
 
+    warnings.simplefilter("ignore", RuntimeWarning)
     graph, ratings = _graph(4, 200, 300), random_ratings(60, 12, 30, skew=1.0)
     for name, several in OPTIONS.items():
         for given in several:
@@ -196,6 +208,7 @@ def fallbacks(session: Session) -> None:
     digraph = _graph(5, 200, 300, directed=True)
     for strategy in ("forward_backward", "min_propagation"):
         strongly_connected_components(digraph, strategy=strategy, session=session, verify=True)
+    partition(graph, 3, strategy="gpu", session=session, verify=True)
     offline.matchings_of(session, ratings, 0, 20, GROUP)
     for strategy in (*offline.BY_RATING, *offline.BY_ITEM):
         check_replay(session, strategy, ratings)
@@ -275,7 +288,27 @@ def several(session: Session) -> None:
     for devices in ([session, cpu], [cpu, session], [halves[0], session, halves[1]], [session, *halves]):
         for strategy in ("rem", "hook_compress", "afforest"):
             connected_components(graph, devices=devices, strategy=strategy, segment_entries=200, verify=True)
-        minimum_spanning_forest(graph, devices=devices, verify=True)
+        minimum_spanning_forest(graph, devices=devices, shares="equal", segment_entries=512, verify=True)
+
+
+def messages(session: Session) -> None:
+    """Join the forests of two halves of a graph by a message that is packed, in blocks of one and of many words."""
+    from clgraph.algorithms.connected_components import STRATEGIES, connected_components, on_devices
+    from clgraph.algorithms.connected_components.problem import ComponentsProblem
+
+    n, kept = 3000, on_devices._SMALL
+    for most_edges, small in ((9000, 1), (4500, kept), (9000, kept)):
+        src, dst = np.random.default_rng(most_edges).integers(n, size=(2, most_edges))
+        whole, *halves = (Graph.from_edges(src[k::step], dst[k::step], n=n) for k, step in ((0, 1), (0, 2), (1, 2)))
+        forests = [on_devices.Forest(STRATEGIES["rem"].plan(session, ComponentsProblem(half))) for half in halves]
+        for forest in forests:
+            forest.plan.run()
+        on_devices._SMALL = small  # graphs of fewer vertices have blocks of one word
+        message, is_packed = on_devices.forest_message(session, n, forests[1].plan.labels)
+        forests[0].merge(message, is_packed=is_packed)
+        assert is_packed
+        wanted = connected_components(whole, session=session, strategy="host")
+        np.testing.assert_array_equal(forests[0].plan.result()[1], wanted.labels)
 
 
 def loads(session: Session) -> None:
@@ -319,6 +352,76 @@ def probes(session: Session) -> None:
     bench.release()
 
 
+def large_nets(session: Session) -> None:
+    """Colour a graph with hubs at distance 2, by bitmaps as large as each vertex's neighbourhood, and in an order."""
+    from clgraph.algorithms.color import color, distance_two
+
+    distance_two._MAX_WORDS = 1  # so that nets of more than 64 vertices are large
+    graph = _graph(5, 240, 200)
+    for long_row in (30, 1000):
+        color(graph, distance=2, strategy="speculative", long_row=long_row, session=session, verify=True)
+    color(graph, distance=2, strategy="speculative", order="smallest_last", session=session, verify=True)
+
+
+def flips(session: Session) -> None:
+    """Flip the edges of a mesh that is far from Delaunay."""
+    from test_refine_mesh import refine_mesh, shuffled_triangulation
+
+    mesh = shuffled_triangulation(1)
+    flipped = refine_mesh(mesh, min_angle=0, session=session, verify=True)
+    assert flipped.n_points == mesh.n_points and flipped.info.details["flips"] > 50
+
+
+def launches(session: Session) -> None:
+    """Train with a launch for each superstep, find matchings by launches, and let several groups share blocks."""
+    import test_factorization_supersteps as offline
+    from factorization_checks import check_replay, random_factors, random_ratings
+    from test_factorization_estimator import OFFLINE, Factorization
+
+    ratings, supersteps = random_ratings(300, 60, 90, skew=1.0), offline.supersteps
+    wanted = offline.sequential_matchings(ratings.items, ratings.users, 90, 0)
+    if np.diff(ratings.user_offsets).max() > np.diff(ratings.item_offsets).max():
+        wanted = offline.sequential_matchings(ratings.users, ratings.items, 60, 0)
+    np.testing.assert_array_equal(offline.matchings_of(session, ratings, 0, 5, GROUP), wanted)
+    for strategy in offline.BY_ITEM:
+        check_replay(session, strategy, ratings, work_group_size=GROUP)
+    kept, supersteps._TAIL_TURNS = supersteps._TAIL_TURNS, 0
+    for strategy in offline.BY_RATING:
+        check_replay(session, strategy, ratings, barrier="launch")
+    supersteps._TAIL_TURNS = kept
+    engine = Factorization(session, ratings, rank=7, strategy=OFFLINE)
+    engine.model.set(random_factors(ratings, 7))
+    users, items = engine.model.get()[:2]
+    expected = engine.model.mean + np.einsum("ij,ij->i", users[ratings.users], items[ratings.items])
+    np.testing.assert_allclose(engine.predict(ratings.users, ratings.items), expected, atol=1e-5)
+
+
+def weights(session: Session) -> None:
+    """Find the range of a graph's weights, and copy the graph with its weights."""
+    from clgraph.runtime.graphs.device_graph import device_graph
+    from clgraph.runtime.graphs.weight_range import weight_range
+
+    rng, src = np.random.default_rng(6), np.arange(9000)
+    for dtype in (np.int32, np.int64, np.float32, np.float64):
+        drawn = (1e6 * rng.normal(size=9000)).astype(dtype)
+        graph = Graph.from_edges(src, src + 1, drawn, directed=True)
+        assert weight_range(session, graph) == (drawn.min(), drawn.max())
+        graph = Graph.from_edges(src[:300], rng.integers(301, size=300), drawn[:300], n=301)
+        copies, wanted = device_graph(session, graph, weights=True).expanded(3).to_graph(), graph.expanded(3)
+        for name in ("row_offsets", "column_indices", "edge_weights"):
+            np.testing.assert_array_equal(getattr(copies, name), getattr(wanted, name))
+
+
+def undone(session: Session) -> None:
+    """Find communities of graphs in which moves of many vertices at once lower the quality, so they are undone."""
+    from clgraph.algorithms.communities import communities
+
+    ends = np.indices((12, 12)).reshape(2, -1)
+    for given in ((ends[0], ends[1] + 12), ends[:, ends[0] < ends[1]]):
+        for method in ("leiden", "louvain"):
+            communities(Graph.from_edges(*given), method=method, session=session, verify=True)
+
+
 # Workloads of Oclgrind's lane, whose graphs and work-groups are tiny.
 _SMALL = (
     "components", "forests", "device_graphs", "hash_collisions", "colorings", "distance_two", "communities",
@@ -349,15 +452,22 @@ WORKLOADS: dict[str, Callable[[Session], None]] = {
     "cycles": cycles,
     "segments": segments,
     "several": several,
+    "messages": messages,
     "loads": loads,
     "probes": probes,
+    "large_nets": large_nets,
+    "flips": flips,
+    "launches": launches,
+    "weights": weights,
+    "undone": undone,
     **{f"small_{name}": getattr(grind, name) for name in _SMALL},
 }
 
 
-def _use_small_groups() -> None:
-    """Let workloads of Oclgrind's lane have groups of whole waves."""
-    grind.FEW_ITEMS = grind.FEWEST_ITEMS = GROUP
+def _use_groups_of(seed: int) -> None:
+    """Choose the size of groups. Those of Oclgrind's lane consist of whole waves, too."""
+    global GROUP
+    GROUP = grind.FEW_ITEMS = grind.FEWEST_ITEMS = GROUPS[1 - seed % 2]
 
 
 def use_kernels(root: Path) -> None:
@@ -365,6 +475,10 @@ def use_kernels(root: Path) -> None:
     from clgraph.runtime.programs import source
 
     source.kernel_root = lambda: root  # type: ignore[assignment]
+    if (root / "vocabulary.cl").exists():
+        import test_vocabulary
+
+        test_vocabulary.VOCABULARY = str(root / "vocabulary.cl")
 
 
 def main() -> int:
@@ -377,15 +491,15 @@ def main() -> int:
     parser.add_argument("--caches", action="store_true", help="give each group a cache that is not coherent")
     parser.add_argument("--kernels", type=Path, help="the folder of the kernel sources")
     options = parser.parse_args()
-    _use_small_groups()
     if options.kernels:
         use_kernels(options.kernels)
-    launches: dict[str, int] = {}
-    steps: dict[str, int] = {}
+    launches: dict[str, list[int]] = defaultdict(lambda: [0, 0])  # by kernel: seeds, launches
+    steps: dict[str, int] = defaultdict(int)
     started, done, failure, session = time.monotonic(), 0, "", None
     for seed in range(options.first, options.first + options.seeds):
         if done and time.monotonic() - started > options.seconds:
             break
+        _use_groups_of(seed)
         schedule = Schedule(seed=seed * 1_000_003, resident=1 << 16, max_steps=MAX_STEPS, caches=options.caches)
         session = AmdSession(options.target, schedule)
         session.profile = replace(session.profile, tuning=defaultdict(lambda: {"WG_SIZE": GROUP}))
@@ -395,8 +509,8 @@ def main() -> int:
             failure = f"seed {seed}: {type(error).__name__}: {error}"[:600]
             traceback.print_exc()
         for kernel, count in session.launches.items():
-            launches[kernel] = launches.get(kernel, 0) + count
-            steps[kernel] = steps.get(kernel, 0) + session.steps[kernel]
+            launches[kernel] = [launches[kernel][0] + 1, launches[kernel][1] + count]
+            steps[kernel] += session.steps[kernel]
         done += 1
         if failure:
             break
