@@ -6,6 +6,7 @@ this shows.
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -60,6 +61,17 @@ def test_answers_of_executed_kernels_are_right(session, name):
 def test_answers_are_right_with_caches_that_are_not_coherent(session):
     ran = work("connected_components", session.target, "--seeds", "2", "--caches")
     assert ran.returncode == 0, ran.stdout[-2000:] + ran.stderr[-2000:]
+
+
+def test_kernels_of_cpus_are_in_the_package_and_were_not_executed():
+    """No strategy that takes a GPU launched them, or the executed rows would have them."""
+    sys.path.append(str(ROOT / "tools"))
+    from execute_amd import ON_CPUS, defined_kernels, kernels_of_gpus
+
+    named = {f"{path}:{name}" for path, names in ON_CPUS.items() for name in names}
+    assert named <= {*defined_kernels()} and not named & {*kernels_of_gpus()}
+    rows = json.loads((ROOT / "benchmarks/results/amd-executed.json").read_text(encoding="utf-8"))
+    assert not named & {row["kernel"] for row in rows["kernels"]} and not rows["of_cpus"]
 
 
 def test_a_seed_replays(session):

@@ -45,9 +45,9 @@ ON_CPUS = {
         "start_clusters",
     ),
     "partition/pairwise_fm.cl": (
-        "begin", "keep_best", "list_border", "make_individuals", "mark_border", "project", "refine_pairs", "start_round",
+        "begin", "keep_best", "list_border", "make_individuals", "mark_border", "project", "refine_pairs",
+        "start_round",
     ),
-    "partition/segmented.cl": ("break_ties",),
     "primitives/segmented_reduce.cl": ("reduce_pieces",),
     "sssp/buckets.cl": ("search", "start"),
     "sssp/dijkstra.cl": ("search", "start"),
@@ -55,11 +55,17 @@ ON_CPUS = {
 OF_SELF_TEST = ("atomics32", "atomics64", "exchanges", "local_memory")
 
 
+def defined_kernels() -> list[str]:
+    """Return all kernels of the package as ``file:name``, since kernels of several files have one name."""
+    return [f"{path.relative_to(CL)}:{name}" for path in sorted(CL.rglob("*.cl")) for name in _defined(path)]
+
+
 def kernels_of_gpus() -> list[str]:
-    """Return the kernels that GPUs run, as ``file:name``, since kernels of several files have one name."""
-    found = [f"{path.relative_to(CL)}:{name}" for path in sorted(CL.rglob("*.cl")) for name in _defined(path)]
+    """Return the kernels that GPUs run."""
     left_out = {f"{path}:{name}" for path, names in ON_CPUS.items() for name in names}
-    return [kernel for kernel in found if kernel not in left_out and kernel.split(":")[1] not in OF_SELF_TEST]
+    return [
+        kernel for kernel in defined_kernels() if kernel not in left_out and kernel.split(":")[1] not in OF_SELF_TEST
+    ]
 
 
 def defined_in(kernel: str) -> str:
@@ -146,9 +152,10 @@ def _result(
 ) -> dict[str, Any]:
     of_gpus = kernels_of_gpus()
     rows = [
-        {"kernel": kernel, **{target: {"seeds": seen[0], "launches": seen[1]} for target, seen in kernels[kernel].items()}}
+        {"kernel": kernel} | {target: dict(zip(("seeds", "launches"), seen, strict=True))
+                              for target, seen in kernels[kernel].items()}
         for kernel in of_gpus if kernel in kernels
-    ]
+    ]  # fmt: skip
     n_executed = {target: sum(target in row for row in rows) for target in options.targets}
     command = "tools/execute_amd.py " + " ".join(
         word for word in sys.argv[1:] if not word.endswith(".json") and word != "--json"
@@ -157,6 +164,7 @@ def _result(
         "command": command.strip(), "date": datetime.date.today().isoformat(), "caches": options.caches,
         "summary": {"kernels_of_gpus": len(of_gpus), "kernels_executed": n_executed},
         "runs": runs, "kernels": rows, "not_executed": [kernel for kernel in of_gpus if kernel not in kernels],
+        "of_cpus": sorted(kernels.keys() - of_gpus),  # executed all the same
     }  # fmt: skip
 
 

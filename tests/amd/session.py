@@ -84,13 +84,15 @@ class ExecutedProgram(Program):
             elif isinstance(value, cl.MemoryObjectHolder):
                 n_bytes = value.size
                 view, _ = cl.enqueue_map_buffer(
-                    queue, value, cl.map_flags.READ | cl.map_flags.WRITE, 0, (n_bytes,), np.uint8, is_blocking=True
+                    queue, value, cl.map_flags.READ | cl.map_flags.WRITE, 0, (n_bytes,), np.uint8, is_blocking=False
                 )
                 maps.append(view)
-                areas.append(Area(view.ctypes.data, n_bytes))
-                arguments.append(int(view.ctypes.data).to_bytes(8, "little"))
+                address = int(view.__array_interface__["data"][0])
+                areas.append(Area(address, n_bytes))
+                arguments.append(address.to_bytes(8, "little"))
             else:
                 arguments.append(np.asarray(value).tobytes())
+        queue.finish()  # waits for all maps at once
         try:
             kernel = f"{self.source}:{name}"
             self._session.steps[kernel] += self._loaded.run(

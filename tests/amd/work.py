@@ -34,7 +34,7 @@ from clgraph.runtime.session import Session  # noqa: E402
 MAX_STEPS = 300_000_000  # instructions of one launch, after which it counts as a livelock
 
 
-# Work-items of a group unless a strategy wants another size, for odd and for even seeds: one or two waves on gfx90a, and
+# Work-items of a group unless a strategy wants another size, for odd and for even seeds: one or two waves on gfx90a,
 # two or four on gfx1100. A group of several waves needs barriers, which a single wave does not.
 GROUPS = 64, 128
 GROUP = GROUPS[0]
@@ -106,7 +106,7 @@ def meshes(session: Session) -> None:
 
     from clgraph.algorithms.refine_mesh import STRATEGIES, refine_mesh
 
-    mesh = star(20, 3).triangulate(convex_hull=True)
+    mesh = star(8, 3).triangulate(convex_hull=True)
     for strategy in STRATEGIES:
         refine_mesh(mesh, strategy=strategy, session=session, verify=True)
 
@@ -184,7 +184,7 @@ def options(session: Session) -> None:
 
 
 def fallbacks(session: Session) -> None:
-    """Run what replaces grid barriers: a launch for each round of forests, colourings, partitions, supersteps."""
+    """Run what replaces grid barriers, a launch for each round, and what replaces 64-bit atomics."""
     import test_factorization_supersteps as offline
     from factorization_checks import check_replay, random_ratings
     from test_connected_components import OPTIONS
@@ -212,6 +212,8 @@ def fallbacks(session: Session) -> None:
     offline.matchings_of(session, ratings, 0, 20, GROUP)
     for strategy in (*offline.BY_RATING, *offline.BY_ITEM):
         check_replay(session, strategy, ratings)
+    session.commands.facts = replace(facts, has_int64_atomics=False)
+    partition(graph, 3, strategy="gpu", matching="segmented", session=session, verify=True)
     session.commands.facts = facts
 
 
@@ -232,7 +234,7 @@ def cycles(session: Session) -> None:
     from clgraph.algorithms.partition import partition
 
     warnings.simplefilter("ignore", RuntimeWarning)
-    partition(_graph(6, 300, 600), 4, strategy="gpu", effort="max", individuals=3, session=session, verify=True)
+    partition(_graph(6, 200, 400), 4, strategy="gpu", effort="max", individuals=2, session=session, verify=True)
     mesh = TriangleMesh.from_arrays([[0, 0], [9, 0], [9, 1], [0, 1], [4, 0.5], [5, 0.5]],
                                     [[0, 1, 4], [1, 5, 4], [1, 2, 5], [2, 3, 5], [3, 4, 5], [3, 0, 4]])  # fmt: skip
     assert refine_mesh(mesh, min_angle=20, session=session, verify=True).n_points > 6
