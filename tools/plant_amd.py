@@ -82,6 +82,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 shutil.copytree(ROOT / "cl", kernels)
                 shutil.copy(ROOT / "tests/kernels/vocabulary.cl", kernels)
                 text = (kernels / place.file).read_text(encoding="utf-8")
+                if old not in text:
+                    print(f"nowhere to plant {name}: {place.file} has changed", flush=True)
+                    continue
                 (kernels / place.file).write_text(text.replace(old, new), encoding="utf-8")
                 for target in options.targets:
                     rows.append(_row(kernels, name, place.file, target, options))

@@ -419,10 +419,12 @@ def undone(session: Session) -> None:
     """Find communities of graphs in which moves of many vertices at once lower the quality, so they are undone."""
     from clgraph.algorithms.communities import communities
 
-    ends = np.indices((12, 12)).reshape(2, -1)
-    for given in ((ends[0], ends[1] + 12), ends[:, ends[0] < ends[1]]):
-        for method in ("leiden", "louvain"):
-            communities(Graph.from_edges(*given), method=method, session=session, verify=True)
+    ends, facts = np.indices((12, 12)).reshape(2, -1), session.facts
+    for has_grid_barrier in (True, False):
+        session.commands.facts = replace(facts, dialect=replace(facts.dialect, has_grid_barrier=has_grid_barrier))
+        for given in ((ends[0], ends[1] + 12), ends[:, ends[0] < ends[1]]):
+            for method in ("leiden", "louvain"):
+                communities(Graph.from_edges(*given), method=method, session=session, verify=True)
 
 
 # Workloads of Oclgrind's lane, whose graphs and work-groups are tiny.
