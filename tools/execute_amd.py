@@ -2,9 +2,11 @@
 """Execute every kernel's AMD machine code on the CPU, and write which kernels ran on which GPU, and how often.
 
     tools/execute_amd.py [--targets gfx90a gfx1100] [--seeds 100] [--seconds 60] [--json rows.json] [workload ...]
+    tools/execute_amd.py --first 101 --seeds 20 --json rows.json --add refine_mesh
 
 A workload (``tests/amd/work.py``) runs each strategy of an algorithm, and checks each answer by the definition. Each
 seed interleaves the waves in another way. ``--caches`` gives each work-group a first-level cache that is not coherent.
+``--add`` adds to the rows of the file.
 The exit status is 1 if an answer was wrong, or a kernel did not end. ``docs/amd.md`` tells what this shows.
 """
 
@@ -86,7 +88,7 @@ def _defined(path: Path) -> list[str]:
 def run_workload(name: str, target: str, options: argparse.Namespace) -> dict[str, Any]:
     """Run one workload in a process of its own, and return what it printed last."""
     command = [sys.executable, str(ROOT / "tests/amd/work.py"), name, target]
-    command += ["--seeds", str(options.seeds), "--seconds", str(options.seconds)]
+    command += ["--first", str(options.first), "--seeds", str(options.seeds), "--seconds", str(options.seconds)]
     command += ["--caches"] if options.caches else []
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     try:
@@ -104,16 +106,21 @@ def run_workload(name: str, target: str, options: argparse.Namespace) -> dict[st
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--targets", nargs="+", choices=sorted(TARGETS), default=sorted(TARGETS, reverse=True))
+    parser.add_argument("--first", type=int, default=1, help="the first seed")
     parser.add_argument("--seeds", type=int, default=100, help="schedules of each workload on each GPU")
     parser.add_argument(
         "--seconds", type=float, default=1e9, help="begin no further seed of a workload after this time"
     )
     parser.add_argument("--caches", action="store_true", help="give each group a cache that is not coherent")
     parser.add_argument("--json", type=Path, help="write the result to this file")
+    parser.add_argument("--add", action="store_true", help="add to the rows of the file, which used other seeds")
     parser.add_argument("workloads", nargs="*", help=f"some of {', '.join(WORKLOADS)}; by default all")
     options = parser.parse_args(arguments)
+    before: dict[str, Any] = json.loads(options.json.read_text(encoding="utf-8")) if options.add else {}
     kernels: dict[str, dict[str, list[int]]] = defaultdict(dict)
-    runs = []
+    for row in before.get("kernels", ()):
+        kernels[row["kernel"]] = {target: [*seen.values()] for target, seen in row.items() if target in TARGETS}
+    runs = before.get("runs", [])
     for name in options.workloads or WORKLOADS:
         for target in options.targets:
             told = run_workload(name, target, options)
@@ -126,8 +133,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             )
             _count(kernels, told["launches"], target)
             if options.json:
-                options.json.write_text(json.dumps(_result(runs, kernels, options), indent=1) + "\n", encoding="utf-8")
-    result = _result(runs, kernels, options)
+                told = _result(before, runs, kernels, options)
+                options.json.write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
+    result = _result(before, runs, kernels, options)
     rows = [[row["kernel"], *(row.get(target, {}).get("launches", "") for target in options.targets)]
             for row in result["kernels"]]  # fmt: skip
     print(tabulate(rows, ["kernel", *options.targets]))
@@ -148,20 +156,20 @@ def _count(kernels: dict[str, dict[str, list[int]]], launches: dict[str, list[in
 
 
 def _result(
-    runs: list[dict[str, Any]], kernels: dict[str, dict[str, list[int]]], options: argparse.Namespace
-) -> dict[str, Any]:
+    before: dict[str, Any], runs: list[dict[str, Any]], kernels: dict[str, dict[str, list[int]]],
+    options: argparse.Namespace,
+) -> dict[str, Any]:  # fmt: skip
     of_gpus = kernels_of_gpus()
     rows = [
         {"kernel": kernel} | {target: dict(zip(("seeds", "launches"), seen, strict=True))
                               for target, seen in kernels[kernel].items()}
         for kernel in of_gpus if kernel in kernels
     ]  # fmt: skip
-    n_executed = {target: sum(target in row for row in rows) for target in options.targets}
-    command = "tools/execute_amd.py " + " ".join(
-        word for word in sys.argv[1:] if not word.endswith(".json") and word != "--json"
-    )
+    n_executed = {target: sum(target in row for row in rows) for target in sorted(TARGETS)}
+    words = (word for word in sys.argv[1:] if not word.endswith(".json") and word not in ("--json", "--add"))
     return {
-        "command": command.strip(), "date": datetime.date.today().isoformat(), "caches": options.caches,
+        "commands": [*before.get("commands", ()), " ".join(["tools/execute_amd.py", *words])],
+        "date": datetime.date.today().isoformat(), "caches": options.caches,
         "summary": {"kernels_of_gpus": len(of_gpus), "kernels_executed": n_executed},
         "runs": runs, "kernels": rows, "not_executed": [kernel for kernel in of_gpus if kernel not in kernels],
         "of_cpus": sorted(kernels.keys() - of_gpus),  # executed all the same

@@ -2,6 +2,7 @@
 """Plant the bugs of ``tests/test_races.py`` into copies of the kernels, and count those that executed AMD code finds.
 
     tools/plant_amd.py [--targets gfx90a] [--seeds 100] [--seconds 20] [--caches] [--json rows.json] [bug ...]
+    tools/plant_amd.py --caches --json rows.json --add [bug ...]
 
 A bug is found if a workload of its folder has a wrong answer, an access out of bounds or a livelock under some seed.
 Workloads are small and solve whole problems, while the cases of the race lanes are made for the one race that a bug
@@ -69,9 +70,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("--caches", action="store_true", help="give each group a cache that is not coherent")
     parser.add_argument("--json", type=Path)
+    parser.add_argument("--add", action="store_true", help="keep the file's rows of other bugs, and of those found")
     parser.add_argument("bugs", nargs="*")
     options = parser.parse_args(arguments)
-    rows: list[dict[str, Any]] = []
+    before: dict[str, Any] = json.loads(options.json.read_text(encoding="utf-8")) if options.add else {}
+    rows: list[dict[str, Any]] = before.get("rows", [])
     for place, bugs in races.BUGS.items():
         for name, (old, new) in bugs.items():
             folder = place.file.split("/")[0]
@@ -87,11 +90,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
                     continue
                 (kernels / place.file).write_text(text.replace(old, new), encoding="utf-8")
                 for target in options.targets:
-                    rows.append(_row(kernels, name, place.file, target, options))
-                    print(f"{name} on {target}: {rows[-1]['found_by'] or 'not found'}", flush=True)
+                    row = _row(kernels, name, place.file, target, options)
+                    print(f"{name} on {target}: {row['found_by'] or 'not found'}", flush=True)
+                    _keep(rows, row)
             if options.json:
-                options.json.write_text(json.dumps(_result(rows, options), indent=1) + "\n", encoding="utf-8")
-    print({key: value for key, value in _result(rows, options).items() if key != "rows"})
+                options.json.write_text(json.dumps(_result(before, rows, options), indent=1) + "\n", encoding="utf-8")
+    print({key: value for key, value in _result(before, rows, options).items() if key != "rows"})
     return 0
 
 
@@ -102,14 +106,27 @@ def _row(kernels: Path, name: str, file: str, target: str, options: argparse.Nam
         if failure:
             break
     found_by = workload if failure else ""
-    return {"bug": name, "file": file, "target": target, "found_by": found_by, "seeds": seeds, "failure": failure[:200]}
-
-
-def _result(rows: list[dict[str, Any]], options: argparse.Namespace) -> dict[str, Any]:
-    words = [word for word in sys.argv[1:] if word != "--json" and not word.endswith(".json")]
     return {
-        "command": " ".join(["tools/plant_amd.py", *words]), "date": datetime.date.today().isoformat(),
-        "caches": options.caches, "bugs": len(rows), "found": sum(bool(row["found_by"]) for row in rows), "rows": rows,
+        "bug": name, "file": file, "target": target, "caches": options.caches, "found_by": found_by, "seeds": seeds,
+        "failure": failure[:200],
+    }  # fmt: skip
+
+
+def _keep(rows: list[dict[str, Any]], row: dict[str, Any]) -> None:
+    """Append *row*, or put it in the place of the row of the same bug and target, unless that has found the bug."""
+    for place, other in enumerate(rows):
+        if (other["bug"], other["target"]) == (row["bug"], row["target"]):
+            rows[place] = other if other["found_by"] else row
+            return
+    rows.append(row)
+
+
+def _result(before: dict[str, Any], rows: list[dict[str, Any]], options: argparse.Namespace) -> dict[str, Any]:
+    words = [word for word in sys.argv[1:] if word not in ("--json", "--add") and not word.endswith(".json")]
+    return {
+        "commands": [*before.get("commands", ()), " ".join(["tools/plant_amd.py", *words])],
+        "date": datetime.date.today().isoformat(), "bugs": len(rows),
+        "found": sum(bool(row["found_by"]) for row in rows), "rows": rows,
     }  # fmt: skip
 
 
