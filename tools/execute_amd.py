@@ -109,7 +109,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--first", type=int, default=1, help="the first seed")
     parser.add_argument("--seeds", type=int, default=100, help="schedules of each workload on each GPU")
     parser.add_argument(
-        "--seconds", type=float, default=1e9, help="begin no further seed of a workload after this time"
+        "--seconds", type=float, default=1e9, help="begin no further seed of a workload after this CPU time"
     )
     parser.add_argument("--caches", action="store_true", help="give each group a cache that is not coherent")
     parser.add_argument("--json", type=Path, help="write the result to this file")
