@@ -56,7 +56,7 @@ def execute(kernels: Path, name: str, target: str, options: argparse.Namespace) 
     def set_limit() -> None:
         resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
 
-    run = subprocess.run(command, capture_output=True, text=True, check=False, preexec_fn=set_limit)  # noqa: PLW1509
+    run = subprocess.run(command, capture_output=True, text=True, check=False, preexec_fn=set_limit)
     try:
         told = json.loads(run.stdout.strip().splitlines()[-1])
     except (IndexError, json.JSONDecodeError):
