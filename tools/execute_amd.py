@@ -41,7 +41,7 @@ ON_CPUS = {
         "flatten_blocks", "number_others", "number_roots", "unite_blocks", "unite_crossing",
     ),
     "factorization/block_order.cl": ("interleave",),
-    "pagerank/rows.cl": ("pull_rows", "start"),
+    "pagerank/rows.cl": ("pull_rows",),
     "partition/clusters.cl": (
         "contract", "count_clusters", "join_clusters", "list_members", "map_vertices", "number_clusters",
         "start_clusters",
@@ -82,6 +82,8 @@ def defined_in(kernel: str) -> str:
 def _defined(path: Path) -> list[str]:
     text = path.read_text(encoding="utf-8")
     names = re.findall(r"\bKERNEL(?:_\w+)?\s*(?:\([^()]*\)\s*)?(\w+)\(", text)
+    for macro in re.findall(r"#define (\w+)\(NAME\b[^\n]*\\\n\s*KERNEL NAME\(", text):
+        names += re.findall(rf"^{macro}\((\w+)", text, re.MULTILINE)
     return [name for name in names if not name.isupper()]  # upper case is the parameter of a macro
 
 
