@@ -34,7 +34,7 @@ OF_CPUS = ON_CPUS.keys() - {kernel.split(":")[0] for kernel in kernels_of_gpus()
 WORKLOADS = {
     "bfs": ("bfs", "options", "small_searches"),
     "color": ("color", "distance_two", "small_colorings", "small_distance_two", "columns", "large_nets", "fallbacks"),
-    "common": ("vocabulary", "primitives"), "communities": ("small_communities", "undone"),
+    "common": ("vocabulary", "primitives"), "communities": ("small_communities", "undone", "giants"),
     "connected_components": ("connected_components", "small_components", "fallbacks", "messages", "several"),
     "factorization": (
         "factorization_online", "factorization_offline", "small_factorization_offline", "small_factorization_blocks",

@@ -427,6 +427,19 @@ def undone(session: Session) -> None:
                 communities(Graph.from_edges(*given), method=method, session=session, verify=True)
 
 
+def giants(session: Session) -> None:
+    """Find communities of a graph with a vertex and a community of so many entries that work-groups share them."""
+    from clgraph.algorithms.communities import communities
+
+    ends, facts, rng = np.indices((70, 70)).reshape(2, -1), session.facts, np.random.default_rng(7)
+    clique, leaves = ends[:, ends[0] < ends[1]], np.arange(70, 2570)
+    star = np.stack([np.full(leaves.size, 70), leaves]), np.stack([leaves, rng.permutation(leaves)])
+    graph = Graph.from_edges(*np.concatenate([clique, *star], axis=1))
+    for has_grid_barrier in (True, False):
+        session.commands.facts = replace(facts, dialect=replace(facts.dialect, has_grid_barrier=has_grid_barrier))
+        communities(graph, iterations=1, session=session, verify=True)
+
+
 # Workloads of Oclgrind's lane, whose graphs and work-groups are tiny.
 _SMALL = (
     "components", "forests", "device_graphs", "hash_collisions", "colorings", "distance_two", "communities",
@@ -465,6 +478,7 @@ WORKLOADS: dict[str, Callable[[Session], None]] = {
     "launches": launches,
     "weights": weights,
     "undone": undone,
+    "giants": giants,
     **{f"small_{name}": getattr(grind, name) for name in _SMALL},
 }
 
