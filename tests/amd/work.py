@@ -373,6 +373,8 @@ def flips(session: Session) -> None:
     mesh = shuffled_triangulation(1)
     flipped = refine_mesh(mesh, min_angle=0, session=session, verify=True)
     assert flipped.n_points == mesh.n_points and flipped.info.details["flips"] > 50
+    for strategy in ("three_phase", "priority"):
+        refine_mesh(mesh, min_angle=20, strategy=strategy, session=session, verify=True)
 
 
 def launches(session: Session) -> None:
