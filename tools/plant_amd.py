@@ -63,7 +63,9 @@ def execute(kernels: Path, name: str, target: str, options: argparse.Namespace) 
     try:
         told = json.loads(run.stdout.strip().splitlines()[-1])
     except (IndexError, json.JSONDecodeError):
-        return f"the workload ended with status {run.returncode}", 0
+        if run.returncode > 0:
+            raise RuntimeError(f"{name} did not run:\n{run.stderr[-2000:]}") from None
+        return f"the workload ended by signal {-run.returncode}", 0
     return told["failure"], told["seeds"]
 
 
