@@ -45,6 +45,7 @@ WORKLOADS = {
     "pagerank": ("ranks",), "partition": ("partition", "small_partitions", "small_partition_variants", "cycles"),
     "primitives": ("primitives", "segments"), "refine_mesh": ("refine_mesh", "flips"),
     "sssp": ("sssp", "options", "small_searches", "small_rounds"),
+    "strongly_connected_components": ("strongly_connected_components", "small_strong_components", "fallbacks"),
     "traversal": ("bfs", "sssp", "options", "small_searches", "small_rounds"), "vocabulary.cl": ("vocabulary",),
 }  # fmt: skip
 

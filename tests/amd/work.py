@@ -208,7 +208,6 @@ def fallbacks(session: Session) -> None:
     digraph = _graph(5, 200, 300, directed=True)
     for strategy in ("forward_backward", "min_propagation"):
         strongly_connected_components(digraph, strategy=strategy, session=session, verify=True)
-    partition(graph, 3, strategy="gpu", session=session, verify=True)
     partition(_graph(4, 80, 800), 3, strategy="gpu", session=session, verify=True)  # levels of many entries
     offline.matchings_of(session, ratings, 0, 20, GROUP)
     for strategy in (*offline.BY_RATING, *offline.BY_ITEM):
