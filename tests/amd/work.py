@@ -444,7 +444,8 @@ def giants(session: Session) -> None:
 # Workloads of Oclgrind's lane, whose graphs and work-groups are tiny.
 _SMALL = (
     "components", "forests", "device_graphs", "hash_collisions", "colorings", "distance_two", "communities",
-    "strong_components", "partitions", "partition_variants", "rounds", "searches", "factorization_offline", "factorization_blocks",
+    "strong_components", "partitions", "partition_variants", "rounds", "searches", "factorization_offline",
+    "factorization_blocks",
 )  # fmt: skip
 
 WORKLOADS: dict[str, Callable[[Session], None]] = {
