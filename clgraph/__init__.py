@@ -36,6 +36,8 @@ if TYPE_CHECKING:  # Type checkers and editors read these imports. A test compar
     from clgraph.algorithms.refine_mesh import refine_mesh as refine_mesh
     from clgraph.algorithms.sssp import ShortestPaths as ShortestPaths
     from clgraph.algorithms.sssp import sssp as sssp
+    from clgraph.algorithms.triangles import Triangles as Triangles
+    from clgraph.algorithms.triangles import triangles as triangles
     from clgraph.data.graphs.graph import Graph as Graph
     from clgraph.data.meshes.planar_graph import PlanarGraph as PlanarGraph
     from clgraph.data.meshes.triangle_mesh import TriangleMesh as TriangleMesh
@@ -75,6 +77,7 @@ _NAMES = {  # Each key is a module of the package, and its value lists the publi
     "clgraph.algorithms.pagerank": "PageRank pagerank",
     "clgraph.algorithms.partition": "Partition partition",
     "clgraph.algorithms.sssp": "ShortestPaths sssp",
+    "clgraph.algorithms.triangles": "Triangles triangles",
     "clgraph.data.graphs.graph": "Graph",
     "clgraph.data.meshes.planar_graph": "PlanarGraph",
     "clgraph.data.ratings.ratings": "Ratings",

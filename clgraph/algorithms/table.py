@@ -22,6 +22,7 @@ MODULES = {
     "pagerank": "clgraph.algorithms.pagerank",
     "partition": "clgraph.algorithms.partition",
     "sssp": "clgraph.algorithms.sssp",
+    "triangles": "clgraph.algorithms.triangles",
 }
 """Algorithm name → module that defines its ``ALGORITHM``. A module is imported on first use."""
 

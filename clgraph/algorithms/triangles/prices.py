@@ -1,0 +1,40 @@
+"""Predicted work of each strategy that counts triangles, from graph statistics."""
+
+from __future__ import annotations
+
+import math
+
+from clgraph.algorithms.triangles.problem import TrianglesProblem
+from clgraph.device.facts import DeviceFacts
+from clgraph.model.cost import Gathers, Part, Work
+
+
+def forward_paths(problem: TrianglesProblem) -> float:
+    """Return about how many paths of two forward edges the oriented graph has.
+
+    A forward row has at most half of a regular graph's degree, and at most √(2 m) entries. So each of the m / 2 forward
+    edges leads to a row whose mean length is between both.
+    """
+    stats = problem.stats
+    edges = 0.5 * stats.n_edges
+    skew = stats.degree_second_moment / max(1.0, stats.mean_degree)  # the mean degree of a random edge's end
+    return edges * min(0.5 * skew, math.sqrt(2.0 * edges))
+
+
+def _oriented(problem: TrianglesProblem) -> Work:
+    n, m = float(problem.graph.n_vertices), float(problem.graph.n_edges)
+    return Work(launches=9.0, read_backs=1.0, streamed_bytes=30.0 * n + 14.0 * m, gathers=(Gathers(m, 4.0 * n),))
+
+
+def tables(problem: TrianglesProblem, facts: DeviceFacts) -> list[Part]:
+    """Return the work of ``tables``: each path's last entry is read in order and looked up in local memory."""
+    n, m, paths = float(problem.graph.n_vertices), float(problem.graph.n_edges), forward_paths(problem)
+    count = Work(streamed_bytes=4.0 * paths, gathers=(Gathers(2.0 * paths, 2.0**14), Gathers(0.5 * m, 4.0 * n)))
+    return [(_oriented(problem), 1.0, 1.0), (count, 1.0, 1.0)]
+
+
+def search(problem: TrianglesProblem, facts: DeviceFacts) -> list[Part]:
+    """Return the work of ``search``: a search for each pair of forward edges of a vertex."""
+    n, m, paths = float(problem.graph.n_vertices), float(problem.graph.n_edges), forward_paths(problem)
+    count = Work(gathers=(Gathers(4.0 * paths, 2.0 * m), Gathers(0.5 * m, 4.0 * n)))
+    return [(_oriented(problem), 1.0, 1.0), (count, 1.0, 1.0)]
