@@ -16,6 +16,7 @@ all_pairs_dijkstra_path_length
 all_pairs_shortest_path
 all_pairs_shortest_path_length
 ancestors
+average_clustering
 average_shortest_path_length
 bellman_ford_path_length
 bfs_edges
@@ -24,6 +25,7 @@ bfs_predecessors
 bfs_successors
 bfs_tree
 bidirectional_dijkstra
+clustering
 connected_components
 degree_centrality
 descendants
@@ -65,6 +67,8 @@ single_source_dijkstra_path_length
 single_source_shortest_path
 single_source_shortest_path_length
 to_scipy_sparse_array
+transitivity
+triangles
 weakly_connected_components
 """
 

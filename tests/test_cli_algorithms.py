@@ -203,7 +203,7 @@ def test_ids_that_a_person_types_and_reads_are_those_of_the_file(
 def test_rows_and_json_are_not_mixed(graph_file: str, capsys: pytest.CaptureFixture[str]) -> None:
     commands = [
         ["connected_components"], ["minimum_spanning_forest"], ["bfs", "--source", "0"], ["sssp", "--source", "0"],
-        ["color"], ["communities"], ["partition", "-k", "2"],
+        ["color"], ["communities"], ["partition", "-k", "2"], ["triangles"],
     ]  # fmt: skip
     for arguments in commands:
         assert main([*arguments, graph_file, "--json", "-o", "-"]) == 4
@@ -272,6 +272,15 @@ def test_the_command_writes_communities(graph_file: str, on_pocl: None, cli: Cli
     text = cli.text("communities", graph_file, "--objective", "cpm", "--resolution", "0.25", "-o", str(path))
     assert "quality" in text and np.load(path).dtype == np.int32
     assert main(["communities", graph_file, "--resolution", "-1"]) == 4
+
+
+def test_the_command_writes_triangles(graph_file: str, on_pocl: None, cli: Cli, tmp_path: Path) -> None:
+    document = cli.document("triangles", graph_file, "--top", "2", "--verify")
+    assert document["verified"] and len(document["top"]) == 2 and 0 <= document["transitivity"] <= 1
+    path = tmp_path / "counts.npy"
+    text = cli.text("triangles", graph_file, "--strategy", "tables", "-o", str(path))
+    assert "transitivity" in text and np.load(path).sum() == 3 * document["n_triangles"]
+    assert len(cli.text("triangles", graph_file, "-o", "-").splitlines()) == document["n_vertices"]
 
 
 def test_the_command_writes_parts(graph_file: str, on_pocl: None, cli: Cli, tmp_path: Path) -> None:

@@ -94,7 +94,7 @@ KERNEL list_rows(int n, __global const offset_t *restrict forward_offsets, __glo
                  volatile __global uint *control) {
   const int v = get_global_id(0);
   const offset_t length = v < n ? forward_offsets[v + 1] - forward_offsets[v] : (offset_t)0;
-  const int is_long = length > MEDIUM_ROW, is_medium = !is_long && length > SHORT_ROW;
+  const int has_table = length > SHORT_ROW, is_long = has_table && length > MEDIUM_ROW, is_medium = has_table && !is_long;
   const uint front = push_sub_group(control + N_MEDIUM, is_medium);
   const uint back = push_sub_group(control + N_LONG, is_long);
   if (is_medium) rows[front] = v;

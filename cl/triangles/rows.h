@@ -16,12 +16,11 @@
 #ifndef SHORT_ROW                /* forward rows of up to this length are searched for in others, without a table */
 #define SHORT_ROW 32
 #endif
-#if DEV_LOCAL_MEM_BYTES > 40960
-#define LONG_SLOTS 4096          /* slots of a work-group's table, a power of two */
-#define TEAM_SLOTS 512           /* slots of a sub-group's table, a power of two */
-#else
-#define LONG_SLOTS 2048
-#define TEAM_SLOTS 256
+#ifndef LONG_SLOTS               /* slots of a work-group's table, a power of two */
+#define LONG_SLOTS (DEV_LOCAL_MEM_BYTES > 40960 ? 4096 : 2048)
+#endif
+#ifndef TEAM_SLOTS               /* slots of a sub-group's table, a power of two */
+#define TEAM_SLOTS (DEV_LOCAL_MEM_BYTES > 40960 ? 512 : 256)
 #endif
 #ifndef MEDIUM_ROW               /* longer forward rows get a table of a work-group.  Tables are at most half full. */
 #define MEDIUM_ROW (TEAM_SLOTS / 2)
@@ -33,5 +32,6 @@
 #define TOTAL 0                  /* words of control: the number of triangles, as two words */
 #define N_MEDIUM 2               /* numbers of listed rows */
 #define N_LONG 3
-#define CONTROL_WORDS 4
+#define N_TAKEN 4                /* blocks of vertices that work-items of count_marked have taken */
+#define CONTROL_WORDS 5
 #endif

@@ -32,11 +32,23 @@ INLINE void clear_table(table_t table, uint lane, uint lanes) {
   }
 }
 
+#if WG_SIZE == 1                 /* no other work-item has the table, and atomics of CPUs are slow */
+INLINE int claim(__local int *slot, int key) {
+  const int found = *slot;
+  if (found == EMPTY) *slot = key;
+  return found == EMPTY;
+}
+#define COUNT_HIT(hits) (*(hits))++
+#else
+INLINE int claim(volatile __local int *slot, int key) { return compare_exchange(slot, EMPTY, key) == EMPTY; }
+#define COUNT_HIT(hits) fetch_add((volatile __local uint *)(hits), 1u)
+#endif
+
 INLINE void fill_table(table_t table, __global const int *entries, uint count, uint lane, uint lanes) {
   const uint mask = (1u << table.bits) - 1u;
   for (uint i = lane; i < count; i += lanes) {
     uint slot = slot_of(entries[i], table.bits);
-    while (compare_exchange((volatile __local int *)table.keys + slot, EMPTY, entries[i]) != EMPTY) slot = (slot + 1u) & mask;
+    while (!claim(table.keys + slot, entries[i])) slot = (slot + 1u) & mask;
   }
 }
 
@@ -50,7 +62,7 @@ INLINE uint hit(table_t table, int key) {
     slot = (slot + 1u) & mask;
     found = table.keys[slot];
   }
-  fetch_add((volatile __local uint *)table.hits + slot, 1u);
+  COUNT_HIT(table.hits + slot);
   return 1u;
 }
 

@@ -13,6 +13,7 @@ from clgraph.cli.graph_command import GraphCommand, Run, Shown
 from clgraph.cli.options import vertex_ids, write_result
 from clgraph.cli.paths import BFS, SSSP
 from clgraph.cli.ranks import PAGERANK
+from clgraph.cli.triangles import TRIANGLES
 from clgraph.errors import InputError
 
 if TYPE_CHECKING:
@@ -266,5 +267,6 @@ _COMMANDS = (
     COMMUNITIES,
     PAGERANK,
     SSSP,
+    TRIANGLES,
 )  # fmt: skip
 GRAPH_COMMANDS = {command.name: command for command in _COMMANDS}

@@ -17,6 +17,7 @@ _DEVICE_STRATEGIES = {
     "minimum_spanning_forest": "edge_list",
     "color": "jones_plassmann",
     "pagerank": "row_blocks",
+    "triangles": "tables",
 }
 
 

@@ -31,6 +31,16 @@ def _undirected(arguments: Arguments) -> str | None:
     return "the graph is directed" if arguments["G"].is_directed() else None
 
 
+def _whole(arguments: Arguments) -> str | None:
+    if arguments.get("nodes") is not None:
+        return "nodes are given"
+    return "weights" if arguments.get("weight") is not None else _undirected(arguments)
+
+
+def _simple(arguments: Arguments) -> str | None:
+    return "the graph is a multigraph" if arguments["G"].is_multigraph() else _whole(arguments)
+
+
 def _search(arguments: Arguments) -> str | None:
     if arguments.get("sort_neighbors") is not None:
         return "sort_neighbors is a function"
@@ -215,6 +225,8 @@ _ROWS: list[tuple[str, Refusal, str, str]] = [
     ),
     ("coloring", _greedy, "kernels", "greedy_color"),
     ("ranks", _nothing, "linear", "pagerank"),
+    ("clusters", _whole, "sorted", "triangles"),
+    ("clusters", _simple, "sorted", "clustering average_clustering transitivity"),
     (
         "measures",
         _nothing,
