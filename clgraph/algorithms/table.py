@@ -16,6 +16,7 @@ MODULES = {
     "color": "clgraph.algorithms.color",
     "communities": "clgraph.algorithms.communities",
     "connected_components": "clgraph.algorithms.connected_components",
+    "core_numbers": "clgraph.algorithms.cores",
     "factorization": "clgraph.algorithms.factorization",
     "hash_collisions": "clgraph.algorithms.hash_collisions",
     "minimum_spanning_forest": "clgraph.algorithms.minimum_spanning_forest",
