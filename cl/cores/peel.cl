@@ -44,5 +44,5 @@ KERNEL peel_step(int n, __global const offset_t *row_offsets, __global const int
   at = after_step(at, on);
   words[0] = at.step, words[1] = at.scan, words[2] = at.level, words[3] = at.head, words[4] = at.tail;
   words[5] = at.left, words[6] = (uint)at.is_wave, words[7] = (uint)at.is_done;
-  state[STATE_TICKET] = 0u;
+  store_relaxed(state + STATE_TICKET, 0u);
 }

@@ -93,6 +93,7 @@ BUILDS: dict[str, list[tuple[str, ...]]] = {
     "block_diagonal": [("-DWG_SIZE=4",), ONE_WIDE],
     "stats": [("-DWG_SIZE=4",), WIDE],
     "pagerank": [(f"-DWG_SIZE={size}", "-DDEV_HAS_FP64=1") for size in (1, 4)],
+    "cores": [("-DWG_SIZE=1",), ("-DWG_SIZE=4",), WIDE],
     "triangles": [("-DWG_SIZE=1",), ("-DWG_SIZE=4",), (*WIDE, "-DWORDS_ORDER=1")],
     "partition": [("-DWG_SIZE=1",), ("-DWG_SIZE=1", "-DDEV_IS_CPU=0", "-DSPLIT_CLAIMS=1"), (*WIDE, "-DWORDS_ORDER=1")],
     "pairs": [("-DWG_SIZE=1",)],
