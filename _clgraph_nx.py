@@ -27,6 +27,7 @@ bfs_tree
 bidirectional_dijkstra
 clustering
 connected_components
+core_number
 degree_centrality
 descendants
 descendants_at_distance
@@ -43,6 +44,7 @@ is_forest
 is_tree
 is_weakly_connected
 isolates
+k_core
 maximum_spanning_edges
 maximum_spanning_tree
 minimum_spanning_edges

@@ -148,6 +148,16 @@ def triangles(session: Session) -> None:
     triangles(graph, strategy="marks", session=session, verify=True)
 
 
+def core_numbers(session: Session) -> None:
+    """Peel a small graph with a long row by launches for each step, and in order."""
+    from clgraph.algorithms.cores import core_numbers as found
+
+    src, dst, _ = _with_long_row(13, 40, 90, 40)
+    graph = Graph.from_edges(src, dst, n=43, duplicates="first", self_loops="drop")
+    for strategy in ("peel", "buckets"):
+        found(graph, strategy=strategy, session=session, verify=True)
+
+
 def forests(session: Session) -> None:
     """Run every strategy with each of its options on a small graph with ties, by keys and by ranks of their weights."""
     from clgraph.algorithms.minimum_spanning_forest import minimum_spanning_forest

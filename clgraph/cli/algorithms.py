@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clgraph.cli.communities import COMMUNITIES
+from clgraph.cli.cores import CORES
 from clgraph.cli.graph_command import GraphCommand, Run, Shown
 from clgraph.cli.options import vertex_ids, write_result
 from clgraph.cli.paths import BFS, SSSP
@@ -265,6 +266,7 @@ _COMMANDS = (
     ),
     BFS,
     COMMUNITIES,
+    CORES,
     PAGERANK,
     SSSP,
     TRIANGLES,

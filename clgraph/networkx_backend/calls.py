@@ -18,6 +18,7 @@ _DEVICE_STRATEGIES = {
     "color": "jones_plassmann",
     "pagerank": "row_blocks",
     "triangles": "tables",
+    "core_numbers": "peel",
 }
 
 

@@ -227,6 +227,7 @@ _ROWS: list[tuple[str, Refusal, str, str]] = [
     ("ranks", _nothing, "linear", "pagerank"),
     ("clusters", _whole, "sorted", "triangles"),
     ("clusters", _simple, "sorted", "clustering average_clustering transitivity"),
+    ("cores", _simple, "sorted", "core_number k_core"),
     (
         "measures",
         _nothing,
