@@ -6,7 +6,7 @@ KERNEL start(int n, __global const offset_t *restrict row_offsets, __global int 
   const int v = get_global_id(0);
   if (v < STATE_WORDS) {
     const int at = v - STATE_AT;
-    state[v] = v >= STATE_LEAST && v < STATE_LEAST + 3 ? UINT_MAX : at == 5 ? (uint)n : 0u;
+    state[v] = v >= STATE_LEAST && v < STATE_LEAST + 3 ? UINT_MAX : at == 5 ? (uint)n : at == 6 ? UINT_MAX : 0u;
   }
   if (v < n) degrees[v] = (int)(row_offsets[v + 1] - row_offsets[v]);
 }
@@ -33,7 +33,7 @@ KERNEL peel_step(int n, __global const offset_t *row_offsets, __global const int
                  volatile __global uint *state) {
   const peeled_t on = {row_offsets, column_indices, degrees, lists, begins, lengths, state};
   volatile __global uint *words = state + STATE_AT;
-  peel_t at = {words[0], words[1], words[2], words[3], words[4], words[5], (int)words[6], (int)words[7]};
+  peel_t at = {words[0], words[1], words[2], words[3], words[4], words[5], words[6], (int)words[7], (int)words[8]};
   if (at.is_done) return;
   make_step((uint)n, get_group_id(0), get_num_groups(0), at, on);
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
@@ -43,6 +43,6 @@ KERNEL peel_step(int n, __global const offset_t *row_offsets, __global const int
   fence_device();
   at = after_step(at, on);
   words[0] = at.step, words[1] = at.scan, words[2] = at.level, words[3] = at.head, words[4] = at.tail;
-  words[5] = at.left, words[6] = (uint)at.is_wave, words[7] = (uint)at.is_done;
+  words[5] = at.left, words[6] = at.least, words[7] = (uint)at.is_wave, words[8] = (uint)at.is_done;
   store_relaxed(state + STATE_TICKET, 0u);
 }

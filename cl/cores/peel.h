@@ -39,14 +39,14 @@
 #define STATE_KEPT (STATE_PUSHED + 3)     /* three slots: vertices that a scan has listed */
 #define STATE_LEAST (STATE_KEPT + 3)      /* three slots: least degree above the level, of a scan and its waves */
 #define STATE_AT (STATE_LEAST + 3)        /* without a grid barrier: the members of peel_t, ... */
-#define STATE_TICKET (STATE_AT + 8)       /* ... and the number of groups that have ended a step */
+#define STATE_TICKET (STATE_AT + 9)       /* ... and the number of groups that have ended a step */
 #define STATE_WORDS (STATE_TICKET + 1)
 
 /* Where the peeling is.  All work-items have the same. */
 typedef struct {
   uint step, scan, level;        /* numbers of the step and of the last scan */
   uint head, tail;               /* the wave's part of the queue */
-  uint left;                     /* length of the list */
+  uint left, least;              /* length of the list; least degree above the level, as far as known */
   int is_wave, is_done;
 } peel_t;
 
@@ -60,30 +60,36 @@ typedef struct {
   volatile __global uint *state;
 } peeled_t;
 
-/* Put the rows of the lanes' vertices into the queue.  Every lane calls. */
-INLINE void push_rows(int wanted, int v, peel_t at, peeled_t on) {
-  if (!sg_any(wanted)) return;
-  offset_t begin = 0;
-  uint length = 0u;
-  if (wanted) {
-    begin = on.row_offsets[v];
-    length = (uint)(on.row_offsets[v + 1] - begin);
-  }
-  const uint pieces = (length + PIECE - 1u) / PIECE, before = sg_exclusive_sum(pieces);
-  const uint all = sg_broadcast(before + pieces, SUB_GROUP_SIZE - 1);
+typedef struct {                 /* rows that a lane puts into the queue; those without one have length 0 */
+  offset_t begin[STEPS];
+  uint length[STEPS];
+} rows_t;
+
+INLINE void set_row(rows_t *rows, uint k, int is_wanted, int v, peeled_t on) {
+  rows->begin[k] = is_wanted ? on.row_offsets[v] : (offset_t)0;
+  rows->length[k] = is_wanted ? (uint)(on.row_offsets[v + 1] - rows->begin[k]) : 0u;
+}
+
+/* Put the rows of all lanes into the queue, in pieces.  Every lane calls. */
+INLINE void push_rows(const rows_t *rows, peel_t at, peeled_t on) {
+  uint pieces = 0u;
+  for (uint k = 0u; k < STEPS; k++) pieces += (rows->length[k] + PIECE - 1u) / PIECE;
+  if (!sg_any(pieces != 0u)) return;
+  const uint before = sg_exclusive_sum(pieces), all = sg_broadcast(before + pieces, SUB_GROUP_SIZE - 1);
   uint place = 0u;
   if (sg_lane() == 0u) place = at.tail + fetch_add(on.state + STATE_PUSHED + at.step % 3u, all);
   place = sg_broadcast(place, 0u) + before;
-  for (uint i = 0u; i < pieces; i++) {
-    on.begins[place + i] = begin + (offset_t)(i * PIECE);
-    on.lengths[place + i] = min((uint)PIECE, length - i * PIECE);
-  }
+  for (uint k = 0u; k < STEPS; k++)
+    for (uint first = 0u; first < rows->length[k]; first += PIECE) {
+      on.begins[place] = rows->begin[k] + (offset_t)first;
+      on.lengths[place++] = min((uint)PIECE, rows->length[k] - first);
+    }
 }
 
 /* Tell the level's slot of the least degree one that is left.  Every lane calls. */
 INLINE void tell_least(uint least, peel_t at, peeled_t on) {
   least = sg_least(least);
-  if (sg_lane() == 0u) lower_to(on.state + STATE_LEAST + at.scan % 3u, least);
+  if (sg_lane() == 0u && least < at.least) lower_to(on.state + STATE_LEAST + at.scan % 3u, least);
 }
 
 INLINE void scan_list(uint n, uint member, uint members, peel_t at, peeled_t on) {
@@ -107,26 +113,33 @@ INLINE void scan_list(uint n, uint member, uint members, peel_t at, peeled_t on)
     uint place = 0u;
     if (sg_lane() == 0u && all) place = fetch_add(on.state + STATE_KEPT + at.scan % 3u, all);
     place = sg_broadcast(place, 0u) + before;
+    rows_t rows;
     for (uint k = 0u; k < STEPS; k++) {
       if (v[k] >= 0 && (uint)degree[k] > at.level) kept[place++] = v[k];
-      push_rows(v[k] >= 0 && (uint)degree[k] == at.level, max(v[k], 0), at, on);
+      set_row(&rows, k, v[k] >= 0 && (uint)degree[k] == at.level, v[k], on);
     }
+    push_rows(&rows, at, on);
   }
   tell_least(least, at, on);
 }
 
-/* Take the vertex that a piece of a row belongs to off the neighbours u, which have `degree` left.  Returns the least
- * degree made. */
+/* Take the vertices of pieces of rows off their neighbours u, which have `degree` left.  Returns the least degree made.
+ * The rows of those that are probably removed are loaded while the atomics run. */
 INLINE uint take_off(const int *u, const int *degree, peel_t at, peeled_t on) {
+  const int level = (int)at.level;
   uint least = UINT_MAX;
   int old[STEPS];
-  for (uint k = 0u; k < STEPS; k++) old[k] = degree[k] > (int)at.level ? fetch_add(on.degrees + u[k], -1) : 0;
+  rows_t rows;
+  for (uint k = 0u; k < STEPS; k++) set_row(&rows, k, degree[k] == level + 1, u[k], on);
+  for (uint k = 0u; k < STEPS; k++) old[k] = degree[k] > level ? fetch_add(on.degrees + u[k], -1) : 0;
   for (uint k = 0u; k < STEPS; k++) {
-    const int is_taken = degree[k] > (int)at.level;
-    if (is_taken && old[k] <= (int)at.level) fetch_add(on.degrees + u[k], 1);
-    if (is_taken && old[k] > (int)at.level + 1) least = min(least, (uint)old[k] - 1u);
-    push_rows(is_taken && old[k] == (int)at.level + 1, max(u[k], 0), at, on);
+    const int is_taken = degree[k] > level, is_removed = is_taken && old[k] == level + 1;
+    if (is_taken && old[k] <= level) fetch_add(on.degrees + u[k], 1);
+    if (is_taken && old[k] > level + 1) least = min(least, (uint)old[k] - 1u);
+    if (is_removed && degree[k] != level + 1) set_row(&rows, k, 1, u[k], on);
+    if (!is_removed) rows.length[k] = 0u;
   }
+  push_rows(&rows, at, on);
   return least;
 }
 
@@ -181,16 +194,18 @@ INLINE peel_t after_step(peel_t at, peeled_t on) {
     at.left = kept;
     at.is_done = kept == 0u;     /* the rows of the last vertices need not be read */
   }
+  at.least = least;
   at.is_wave = at.head < at.tail;
   if (!at.is_wave) {
     at.level = max(at.level + 1u, least);
+    at.least = UINT_MAX;
     at.scan++;
   }
   return at;
 }
 
 INLINE peel_t first_step(uint n) {
-  const peel_t at = {0u, 0u, 0u, 0u, 0u, n, 0, 0};
+  const peel_t at = {0u, 0u, 0u, 0u, 0u, n, UINT_MAX, 0, 0};
   return at;
 }
 #endif

@@ -68,11 +68,11 @@ static bool alone_right(Random &random, ulong seed) {
 static bool steps_right(Random &random, ulong seed) {
   Peeled on(random, seed);
   const size_t n_groups = 1 + random.below(4);
-  for (int step = 0; step < 4 * on.n + 9 && !on.state[STATE_AT + 7]; step++)
+  for (int step = 0; step < 4 * on.n + 9 && !on.state[STATE_AT + 8]; step++)
     launch(n_groups * WG_SIZE, [&] {
       peel_step(on.n, on.offsets, on.columns, on.degrees, on.lists, on.begins, on.lengths, on.state);
     }, GROUPS);
-  return on.right() && on.state[STATE_AT + 7] == 1;
+  return on.right() && on.state[STATE_AT + 8] == 1;
 }
 
 static bool in_order_right(Random &random, ulong seed) {

@@ -51,7 +51,7 @@ class Steps:
     def __init__(self, plan: Plan) -> None:
         self._plan, self._n = plan, plan.scope["n"]
         program = plan.program(PEEL)
-        self._is_done = program.constant("STATE_AT + 7")
+        self._is_done = program.constant("STATE_AT + 8")
         items = _GROUPS_PER_UNIT * plan.session.facts.compute_units * program.work_group_size
         self._step = program.bind("peel_step", items, plan.scope)
 
