@@ -62,6 +62,21 @@ BUGS: dict[Place, dict[str, tuple[str, str]]] = {
             "heads[lid] = is_head ? sum : head;",
         ),
     },
+    Place("cores/peel.h", "peel", ONE): {
+        # Of two vertices that are removed at once, a neighbour loses only one.
+        "lost-neighbour": (
+            "old[k] = degree[k] > level ? fetch_add(on.degrees + u[k], -1) : 0;",
+            "{ old[k] = degree[k] > level ? load_relaxed(on.degrees + u[k]) : 0;"
+            " if (old[k]) store_relaxed(on.degrees + u[k], old[k] - 1); }",
+        ),
+        # A vertex that is removed already gets too low a number.
+        "taken-and-not-put-back": ("if (is_taken && old[k] <= level) fetch_add(on.degrees + u[k], 1);", ""),
+        # A group counts in a slot that others reset, or have not read yet.
+        "slot-reset-too-late": (
+            "store_relaxed(on.state + STATE_PUSHED + (at.step + 1u) % 3u, 0u);",
+            "store_relaxed(on.state + STATE_PUSHED + at.step % 3u, 0u);",
+        ),
+    },
     Place("triangles/table.h", "triangle_tables", ("-DWG_SIZE=4",), "threads"): {
         # Two work-items take the same empty slot, and one entry is lost.
         "slot-taken-by-a-store": (
