@@ -17,6 +17,7 @@ from command_line import (
 )
 from conftest import ROOT
 
+import clgraph as cg
 from clgraph.cli.main import main
 from clgraph.cli.options import write_result
 

@@ -98,7 +98,8 @@ BUGS: dict[Place, dict[str, tuple[str, str]]] = {
         # Two work-items take the same vertices, or skip some.
         "block-taken-in-two-steps": (
             "const uint first = fetch_add(control + N_TAKEN, 1u) * BLOCK;",
-            "const uint first = load_relaxed(control + N_TAKEN) * BLOCK; store_relaxed(control + N_TAKEN, first / BLOCK + 1u);",
+            "const uint first = load_relaxed(control + N_TAKEN) * BLOCK;"
+            " store_relaxed(control + N_TAKEN, first / BLOCK + 1u);",
         ),
     },
     Place("connected_components/phases.cl", "lists"): {

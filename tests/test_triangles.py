@@ -21,7 +21,11 @@ from clgraph.reference import triangles as reference
 from clgraph.reference.triangles import check_triangles, simple_matrix, triangles_at
 from clgraph.runtime.session import Session
 
-OPTIONS: dict[str, list[dict[str, Any]]] = {"tables": [{"short_row": 1}, {"short_row": 2**31 - 1}], "marks": [], "host": []}
+OPTIONS: dict[str, list[dict[str, Any]]] = {
+    "tables": [{"short_row": 1}, {"short_row": 2**31 - 1}],
+    "marks": [],
+    "host": [],
+}
 SMALL_TABLES = {"TEAM_SLOTS": 8, "LONG_SLOTS": 32}
 
 

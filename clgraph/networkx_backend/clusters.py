@@ -27,7 +27,7 @@ def average_clustering(G: Any, nodes: Any = None, weight: Any = None, count_zero
         values = values[values > 0]
     if not values.size:
         return float(by_networkx("average_clustering", G, nodes, weight, count_zeros))
-    return sum(values.tolist()) / values.size
+    return float(sum(values.tolist()) / values.size)
 
 
 def transitivity(G: Any) -> float:

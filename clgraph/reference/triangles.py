@@ -12,7 +12,7 @@ from clgraph.data.graphs.graph import Graph
 from clgraph.errors import VerificationError
 from clgraph.reference.entries import check_array, first
 
-# Paths of two edges that a check follows at most, and at once. If a graph has more, the check takes a sample of vertices.
+# Paths of two edges that a check follows at most, and at once. If a graph has more, it takes a sample of vertices.
 _MAX_PATHS, _PATHS_AT_ONCE, _MAX_DRAWN = 1 << 28, 1 << 24, 1 << 14
 
 
@@ -33,9 +33,11 @@ def simple_matrix(graph: Graph) -> csr_array:
 def triangles_at(matrix: csr_array, vertices: NDArray[Any]) -> NDArray[np.int64]:
     """Return the number of triangles at each of *vertices*; *matrix* is :func:`simple_matrix`."""
     degrees = np.diff(matrix.indptr)
-    paths = (matrix[vertices] @ degrees).cumsum() if vertices.size else np.zeros(0)
     found = np.zeros(vertices.size, np.int64)
-    cuts = np.unique(np.searchsorted(paths, np.arange(_PATHS_AT_ONCE, paths[-1], _PATHS_AT_ONCE))) if paths.size else []
+    if not vertices.size:
+        return found
+    paths = (matrix[vertices] @ degrees).cumsum()
+    cuts = np.unique(np.searchsorted(paths, np.arange(_PATHS_AT_ONCE, paths[-1], _PATHS_AT_ONCE)))
     for part in np.split(np.arange(vertices.size), cuts):
         rows = matrix[vertices[part]]
         found[part] = csr_array((rows @ matrix).multiply(rows)).sum(axis=1, dtype=np.int64) // 2

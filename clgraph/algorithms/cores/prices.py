@@ -20,7 +20,9 @@ def peel(problem: CoresProblem, facts: DeviceFacts) -> list[Part]:
     """Return the work of ``peel``: scans and waves, and an atomic for every second entry."""
     stats = problem.stats
     n, m = float(stats.n_vertices), float(stats.n_edges)
-    steps = _LEAST_STEPS + _STEPS_PER_SQRT_DEGREE * math.sqrt(stats.max_degree) + _STEPS_PER_DEPTH * stats.estimated_depth
+    steps = (
+        _LEAST_STEPS + _STEPS_PER_SQRT_DEGREE * math.sqrt(stats.max_degree) + _STEPS_PER_DEPTH * stats.estimated_depth
+    )
     one_launch = facts.dialect.has_grid_barrier
     return [(Work(
         launches=2.0 if one_launch else 1.0 + steps,

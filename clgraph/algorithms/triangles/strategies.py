@@ -15,7 +15,7 @@ from clgraph.arguments import checked_count
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.host import sequential, too_many_entries
 from clgraph.engine.planned import planned
-from clgraph.model.recipe import Array, Phase, Recipe, Setting, Use
+from clgraph.model.recipe import Array, Phase, Recipe, Setting, Step, Use
 from clgraph.model.strategy import Strategy
 from clgraph.primitives.scan import Scan
 
@@ -40,11 +40,14 @@ def tables(problem: TrianglesProblem, facts: DeviceFacts, *, short_row: int = 32
 
 
 def marks(problem: TrianglesProblem, facts: DeviceFacts) -> Recipe:
-    """Return the recipe in which a work-item of a CPU marks the entries of a forward row in an array of all vertices."""
+    """Return the recipe in which a work-item of a CPU marks the entries of a row in an array of all vertices."""
     n, m = problem.graph.n_vertices, problem.graph.n_edges
     workers = max(1, min(facts.compute_units, _MAX_MARKS // max(1, n)))
     n_hits = math.isqrt(m) + 2  # A forward row has at most √m entries, and places are numbered from 1.
-    arrays = {"marks": Array(workers * n, np.uint32, zeroed=True), "hits": Array(workers * n_hits, np.uint32, zeroed=True)}
+    arrays = {
+        "marks": Array(workers * n, np.uint32, zeroed=True),
+        "hits": Array(workers * n_hits, np.uint32, zeroed=True),
+    }
     counting = (Phase(f"{_MARKS}:count_marked", 0, groups=workers),)
     return _recipe(problem, facts, counting, arrays, {"n_hits": n_hits}, {_MARKS: {"WG_SIZE": 1}})
 
@@ -61,7 +64,7 @@ def _recipe(
     """Return the recipe that orients the graph, and then counts the triangles by the launches *counting*."""
     n, m = problem.graph.n_vertices, problem.graph.n_edges
     n_tiles, offset = max(1, -(-m // _TILE)), problem.graph.offset_dtype
-    steps = (
+    steps: tuple[Step, ...] = (
         Phase(f"{_ORIENT}:start", max(n, 5)),
         Phase(f"{_ORIENT}:count_tiles", 0, groups=n_tiles),
         Use(lambda plan: Scan(plan.session, plan.arrays["tile_counts"], plan.arrays["tile_begins"])),
