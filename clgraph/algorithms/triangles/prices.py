@@ -15,9 +15,9 @@ _CORE_SECONDS_PER_PATH, _CORE_SECONDS_PER_VERTEX = 3e-9, 1e-8
 def forward_paths(problem: TrianglesProblem) -> float:
     """Return about how many paths of two forward edges the oriented graph has.
 
-    A forward edge leads to a row of half of the degree in regular graphs. It leads to a shorter one in graphs with hubs,
-    since few of their edges lead forward: R-MAT of 2^10 to 2^18 vertices have 0.5 d^0.82 entries in these rows, where d
-    is the mean degree of the ends of edges. A row has at most √m entries.
+    A forward edge leads to a row of half of the degree in regular graphs. In graphs with hubs it leads to a shorter
+    one, since few of their edges lead forward: R-MAT of 2^10 to 2^18 vertices have 0.5 d^0.82 entries in these rows,
+    where d is the mean degree of the ends of edges. A row has at most √m entries.
     """
     stats = problem.stats
     of_ends = stats.degree_second_moment / max(1.0, stats.mean_degree)
