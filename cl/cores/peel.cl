@@ -32,7 +32,8 @@ KERNEL peel_step(int n, __global const offset_t *row_offsets, __global const int
                  volatile __global int *degrees, __global int *lists, __global offset_t *begins, __global uint *lengths,
                  volatile __global uint *state) {
   const peeled_t on = {row_offsets, column_indices, degrees, lists, begins, lengths, state};
-  volatile __global uint *words = state + STATE_AT;
+  uint words[AT_WORDS];
+  for (uint i = 0u; i < AT_WORDS; i++) words[i] = load_relaxed(state + STATE_AT + i);
   peel_t at = {words[0], words[1], words[2], words[3], words[4], words[5], words[6], (int)words[7], (int)words[8]};
   if (at.is_done) return;
   make_step((uint)n, get_group_id(0), get_num_groups(0), at, on);
@@ -42,7 +43,8 @@ KERNEL peel_step(int n, __global const offset_t *row_offsets, __global const int
   if (fetch_add(state + STATE_TICKET, 1u) != get_num_groups(0) - 1u) return;
   fence_device();
   at = after_step(at, on);
-  words[0] = at.step, words[1] = at.scan, words[2] = at.level, words[3] = at.head, words[4] = at.tail;
-  words[5] = at.left, words[6] = at.least, words[7] = (uint)at.is_wave, words[8] = (uint)at.is_done;
+  const uint next[AT_WORDS] = {at.step, at.scan, at.level, at.head, at.tail, at.left, at.least, (uint)at.is_wave,
+                               (uint)at.is_done};
+  for (uint i = 0u; i < AT_WORDS; i++) store_relaxed(state + STATE_AT + i, next[i]);
   store_relaxed(state + STATE_TICKET, 0u);
 }

@@ -39,7 +39,8 @@
 #define STATE_KEPT (STATE_PUSHED + 3)     /* three slots: vertices that a scan has listed */
 #define STATE_LEAST (STATE_KEPT + 3)      /* three slots: least degree above the level, of a scan and its waves */
 #define STATE_AT (STATE_LEAST + 3)        /* without a grid barrier: the members of peel_t, ... */
-#define STATE_TICKET (STATE_AT + 9)       /* ... and the number of groups that have ended a step */
+#define AT_WORDS 9
+#define STATE_TICKET (STATE_AT + AT_WORDS)       /* ... and the number of groups that have ended a step */
 #define STATE_WORDS (STATE_TICKET + 1)
 
 /* Where the peeling is.  All work-items have the same. */
