@@ -16,6 +16,7 @@ all_pairs_dijkstra_path_length
 all_pairs_shortest_path
 all_pairs_shortest_path_length
 ancestors
+average_clustering
 average_shortest_path_length
 bellman_ford_path_length
 bfs_edges
@@ -24,7 +25,9 @@ bfs_predecessors
 bfs_successors
 bfs_tree
 bidirectional_dijkstra
+clustering
 connected_components
+core_number
 degree_centrality
 descendants
 descendants_at_distance
@@ -42,6 +45,7 @@ is_strongly_connected
 is_tree
 is_weakly_connected
 isolates
+k_core
 leiden_communities
 louvain_communities
 maximum_spanning_edges
@@ -70,6 +74,8 @@ single_source_shortest_path
 single_source_shortest_path_length
 strongly_connected_components
 to_scipy_sparse_array
+transitivity
+triangles
 weakly_connected_components
 """
 

@@ -22,6 +22,9 @@ if TYPE_CHECKING:  # Type checkers and editors read these imports. A test compar
     from clgraph.algorithms.communities import modularity as modularity
     from clgraph.algorithms.connected_components import Components as Components
     from clgraph.algorithms.connected_components import connected_components as connected_components
+    from clgraph.algorithms.cores import CoreNumbers as CoreNumbers
+    from clgraph.algorithms.cores import core_numbers as core_numbers
+    from clgraph.algorithms.cores import k_core as k_core
     from clgraph.algorithms.explain import explain as explain
     from clgraph.algorithms.factorization.estimator.estimator import SGDMatrixFactorization as SGDMatrixFactorization
     from clgraph.algorithms.hash_collisions import CollisionTable as CollisionTable
@@ -40,6 +43,8 @@ if TYPE_CHECKING:  # Type checkers and editors read these imports. A test compar
     from clgraph.algorithms.strongly_connected_components import (
         strongly_connected_components as strongly_connected_components,
     )
+    from clgraph.algorithms.triangles import Triangles as Triangles
+    from clgraph.algorithms.triangles import triangles as triangles
     from clgraph.data.graphs.graph import Graph as Graph
     from clgraph.data.meshes.planar_graph import PlanarGraph as PlanarGraph
     from clgraph.data.meshes.triangle_mesh import TriangleMesh as TriangleMesh
@@ -71,6 +76,7 @@ _NAMES = {  # Each key is a module of the package, and its value lists the publi
     "clgraph.algorithms.color.conflicts": "count_conflicts",
     "clgraph.algorithms.communities": "Communities communities modularity",
     "clgraph.algorithms.connected_components": "Components connected_components",
+    "clgraph.algorithms.cores": "CoreNumbers core_numbers k_core",
     "clgraph.algorithms.refine_mesh": "RefinedMesh refine_mesh",
     "clgraph.algorithms.explain": "explain",
     "clgraph.algorithms.factorization.estimator.estimator": "SGDMatrixFactorization",
@@ -80,6 +86,7 @@ _NAMES = {  # Each key is a module of the package, and its value lists the publi
     "clgraph.algorithms.partition": "Partition partition",
     "clgraph.algorithms.sssp": "ShortestPaths sssp",
     "clgraph.algorithms.strongly_connected_components": "StrongComponents strongly_connected_components",
+    "clgraph.algorithms.triangles": "Triangles triangles",
     "clgraph.data.graphs.graph": "Graph",
     "clgraph.data.meshes.planar_graph": "PlanarGraph",
     "clgraph.data.ratings.ratings": "Ratings",

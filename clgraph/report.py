@@ -46,7 +46,7 @@ def read_rows(path: str | Path) -> list[dict[str, Any]]:
         document = json.loads(Path(path).read_text(encoding="utf-8"))
     except ValueError as error:
         raise InputError(f"{path}: not JSON: {error}") from error
-    if isinstance(document, dict) and "schema" not in document and "command" in document:
+    if isinstance(document, dict) and "schema" not in document and document.keys() & {"command", "commands"}:
         raise NoRowsError(f"{path}: left out, since it holds no times of strategies")
     if not isinstance(document, dict) or document.get("schema") != SCHEMA_VERSION:
         raise InputError(f"{path}: not benchmark results of schema {SCHEMA_VERSION}")

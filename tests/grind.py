@@ -144,6 +144,28 @@ def components(session: Session) -> None:
     assert np.array_equal(numbered(lists.parents())[1], wanted.labels)
 
 
+def triangles(session: Session) -> None:
+    """Count triangles with tables so small that rows are cut in pieces, and by marks."""
+    from clgraph.algorithms.triangles import triangles
+
+    for name in ("orient", "count"):
+        session.profile.tuning[f"triangles/{name}.cl"] = {"TEAM_SLOTS": 8, "LONG_SLOTS": 16}
+    src, dst, _ = _with_long_row(12, 30, 120, 30)
+    graph = Graph.from_edges(src, dst, n=33)
+    triangles(graph, strategy="tables", session=session, verify=True, short_row=1)
+    triangles(graph, strategy="marks", session=session, verify=True)
+
+
+def core_numbers(session: Session) -> None:
+    """Peel a small graph with a long row by launches for each step, and in order."""
+    from clgraph.algorithms.cores import core_numbers as found
+
+    src, dst, _ = _with_long_row(13, 40, 90, 40)
+    graph = Graph.from_edges(src, dst, n=43, duplicates="first", self_loops="drop")
+    for strategy in ("peel", "buckets"):
+        found(graph, strategy=strategy, session=session, verify=True)
+
+
 def forests(session: Session) -> None:
     """Run every strategy with each of its options on a small graph with ties, by keys and by ranks of their weights."""
     from clgraph.algorithms.minimum_spanning_forest import minimum_spanning_forest

@@ -135,6 +135,7 @@ def test_an_algorithm_has_one_name(algorithm: str) -> None:
     [
         ("cc", "connected_components"), ("conected-components", "connected_components"),
         ("msf", "minimum_spanning_forest"), ("mst", "minimum_spanning_forest"), ("conflicts", "hash_collisions"),
+        ("cores", "core_numbers"),
         ("factorize", "factorization"), ("coloring", "color"), ("sspp", "sssp"),
     ],
 )  # fmt: skip

@@ -17,6 +17,7 @@ from command_line import (
 )
 from conftest import ROOT
 
+import clgraph as cg
 from clgraph.cli.main import main
 from clgraph.cli.options import write_result
 
@@ -203,7 +204,8 @@ def test_ids_that_a_person_types_and_reads_are_those_of_the_file(
 def test_rows_and_json_are_not_mixed(graph_file: str, capsys: pytest.CaptureFixture[str]) -> None:
     commands = [
         ["connected_components"], ["minimum_spanning_forest"], ["bfs", "--source", "0"], ["sssp", "--source", "0"],
-        ["color"], ["communities"], ["partition", "-k", "2"],
+        ["color"], ["communities"], ["partition", "-k", "2"], ["triangles"],
+        ["core_numbers"],
     ]  # fmt: skip
     for arguments in commands:
         assert main([*arguments, graph_file, "--json", "-o", "-"]) == 4
@@ -280,6 +282,26 @@ def test_the_command_writes_communities(graph_file: str, on_pocl: None, cli: Cli
     text = cli.text("communities", graph_file, "--objective", "cpm", "--resolution", "0.25", "-o", str(path))
     assert "quality" in text and np.load(path).dtype == np.int32
     assert main(["communities", graph_file, "--resolution", "-1"]) == 4
+
+
+def test_the_command_writes_triangles(graph_file: str, on_pocl: None, cli: Cli, tmp_path: Path) -> None:
+    document = cli.document("triangles", graph_file, "--top", "2", "--verify")
+    assert document["verified"] and len(document["top"]) == 2 and 0 <= document["transitivity"] <= 1
+    path = tmp_path / "counts.npy"
+    text = cli.text("triangles", graph_file, "--strategy", "tables", "-o", str(path))
+    assert "transitivity" in text and np.load(path).sum() == 3 * document["n_triangles"]
+    assert len(cli.text("triangles", graph_file, "-o", "-").splitlines()) == document["n_vertices"]
+
+
+def test_the_command_writes_core_numbers(cli: Cli, on_pocl: None, tmp_path: Path) -> None:
+    graph_file = tmp_path / "simple.mtx"
+    cg.write(cg.generators.rmat(8, 8), graph_file)
+    document = cli.document("core_numbers", str(graph_file), "--verify")
+    path = tmp_path / "cores.npy"
+    assert "innermost core" in cli.text("core_numbers", str(graph_file), "--strategy", "buckets", "-o", str(path))
+    cores = np.load(path)
+    assert document["verified"] and cores.max() == document["degeneracy"]
+    assert (cores == cores.max()).sum() == document["innermost"]
 
 
 def test_the_command_writes_parts(graph_file: str, on_pocl: None, cli: Cli, tmp_path: Path) -> None:

@@ -64,6 +64,46 @@ BUGS: dict[Place, dict[str, tuple[str, str]]] = {
             "heads[lid] = is_head ? sum : head;",
         ),
     },
+    Place("cores/peel.h", "peel", ONE): {
+        # Of two vertices that are removed at once, a neighbour loses only one.
+        "lost-neighbour": (
+            "old[k] = degree[k] > level ? fetch_add(on.degrees + u[k], -1) : 0;",
+            "{ old[k] = degree[k] > level ? load_relaxed(on.degrees + u[k]) : 0;"
+            " if (old[k]) store_relaxed(on.degrees + u[k], old[k] - 1); }",
+        ),
+        # A vertex that is removed already gets too low a number.
+        "taken-and-not-put-back": ("if (is_taken && old[k] <= level) fetch_add(on.degrees + u[k], 1);", ""),
+        # A group counts in a slot that others reset, or have not read yet.
+        "slot-reset-too-late": (
+            "store_relaxed(on.state + STATE_PUSHED + (at.step + 1u) % 3u, 0u);",
+            "store_relaxed(on.state + STATE_PUSHED + at.step % 3u, 0u);",
+        ),
+    },
+    Place("triangles/table.h", "triangle_tables", ("-DWG_SIZE=4",), "threads"): {
+        # Two work-items take the same empty slot, and one entry is lost.
+        "slot-taken-by-a-store": (
+            "return compare_exchange(slot, EMPTY, key) == EMPTY;",
+            "const int was_empty = *slot == EMPTY; if (was_empty) *slot = key; return was_empty;",
+        ),
+    },
+    Place("triangles/count.cl", "triangle_tables", ("-DWG_SIZE=4",), "threads"): {
+        "look-up-before-the-table-is-full": (
+            "fill_table(table, row + piece, size, lid, WG_SIZE);\n      barrier(CLK_LOCAL_MEM_FENCE);",
+            "fill_table(table, row + piece, size, lid, WG_SIZE);",
+        ),
+        "counts-before-the-last-look-up": (
+            "barrier(CLK_LOCAL_MEM_FENCE);\n      add_hits(table, counts, lid, WG_SIZE);",
+            "add_hits(table, counts, lid, WG_SIZE);",
+        ),
+    },
+    Place("triangles/marks.cl", "triangle_marks", ONE): {
+        # Two work-items take the same vertices, or skip some.
+        "block-taken-in-two-steps": (
+            "const uint first = fetch_add(control + N_TAKEN, 1u) * BLOCK;",
+            "const uint first = load_relaxed(control + N_TAKEN) * BLOCK;"
+            " store_relaxed(control + N_TAKEN, first / BLOCK + 1u);",
+        ),
+    },
     Place("connected_components/phases.cl", "lists"): {
         # Another work-item's halving may overwrite a root by an ancestor that is none. Then the forest is not flat.
         "flattened-by-halving": (
@@ -288,7 +328,8 @@ BUGS: dict[Place, dict[str, tuple[str, str]]] = {
     Place("strongly_connected_components/number.cl", "strong_components", (*ONE, *STRONG)): {
         "least-vertex-that-is-lost": (
             "lower_to(least + root_of((int)v, labels), (int)v);",
-            "if (load_relaxed(least + root_of((int)v, labels)) > (int)v) store_relaxed(least + root_of((int)v, labels), (int)v);",
+            "if (load_relaxed(least + root_of((int)v, labels)) > (int)v) "
+            "store_relaxed(least + root_of((int)v, labels), (int)v);",
         ),
     },
     Place("partition/moving.h", "refinement", ONE): {

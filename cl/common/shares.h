@@ -3,7 +3,7 @@
  *   share_of(n)         the items that a sub-group takes, one a lane
  *   share_of_members    the same for a kernel in which only some groups take part
  *   share_of_list       the same for a short list of items that differ in work
- *   team_share_of(n)    the same if all lanes of a sub-group share an item
+ *   team_share_of(n)    the same if all lanes of a sub-group share an item; also team_share_of_members
  *   mixed(x)            a hash of x in which each bit of x changes about half of the bits
  */
 #ifndef CLGRAPH_SHARES_H
@@ -49,9 +49,8 @@ INLINE list_share_t share_of_list(uint n, uint member, uint members) {
 }
 INLINE share_t share_of(uint n) { return share_of_members(n, get_group_id(0), get_num_groups(0)); }
 /* The same if all lanes of a sub-group share an item. */
-INLINE share_t team_share_of(uint n) {
-  const uint team = get_group_id(0) * SUB_GROUPS_PER_GROUP + sg_in_group();
-  const uint teams = get_num_groups(0) * SUB_GROUPS_PER_GROUP;
+INLINE share_t team_share_of_members(uint n, uint member, uint members) {
+  const uint team = member * SUB_GROUPS_PER_GROUP + sg_in_group(), teams = members * SUB_GROUPS_PER_GROUP;
   share_t share;
 #if DEV_IS_CPU
   const uint each = (n + teams - 1u) / teams;
@@ -65,6 +64,7 @@ INLINE share_t team_share_of(uint n) {
 #endif
   return share;
 }
+INLINE share_t team_share_of(uint n) { return team_share_of_members(n, get_group_id(0), get_num_groups(0)); }
 
 INLINE uint mixed(uint x) {      /* murmur3's finaliser */
   x = (x ^ (x >> 16)) * 0x85ebca6bu;

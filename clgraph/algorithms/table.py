@@ -16,6 +16,7 @@ MODULES = {
     "color": "clgraph.algorithms.color",
     "communities": "clgraph.algorithms.communities",
     "connected_components": "clgraph.algorithms.connected_components",
+    "core_numbers": "clgraph.algorithms.cores",
     "factorization": "clgraph.algorithms.factorization",
     "hash_collisions": "clgraph.algorithms.hash_collisions",
     "minimum_spanning_forest": "clgraph.algorithms.minimum_spanning_forest",
@@ -23,6 +24,7 @@ MODULES = {
     "partition": "clgraph.algorithms.partition",
     "sssp": "clgraph.algorithms.sssp",
     "strongly_connected_components": "clgraph.algorithms.strongly_connected_components",
+    "triangles": "clgraph.algorithms.triangles",
 }
 """Algorithm name → module that defines its ``ALGORITHM``. A module is imported on first use."""
 

@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clgraph.cli.communities import COMMUNITIES
+from clgraph.cli.cores import CORES
 from clgraph.cli.graph_command import GraphCommand, Run, Shown
 from clgraph.cli.options import vertex_ids, write_result
 from clgraph.cli.paths import BFS, SSSP
 from clgraph.cli.ranks import PAGERANK
+from clgraph.cli.triangles import TRIANGLES
 from clgraph.errors import InputError
 
 if TYPE_CHECKING:
@@ -270,7 +272,9 @@ _COMMANDS = (
     ),
     BFS,
     COMMUNITIES,
+    CORES,
     PAGERANK,
     SSSP,
+    TRIANGLES,
 )  # fmt: skip
 GRAPH_COMMANDS = {command.name: command for command in _COMMANDS}

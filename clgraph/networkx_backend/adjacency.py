@@ -111,6 +111,11 @@ class Adjacency:
             return self.graph
         return Graph.from_edges(self.rows, self.columns, n=len(self))
 
+    @cached_property
+    def in_order(self) -> Graph:
+        """The graph without weights and repeated entries, with sorted rows."""
+        return self.graph if self.graph.has_sorted_rows else self.graph.sorted_pattern()
+
     def add_weights(self, name: Hashable, values: list[Any] | NDArray[Any]) -> None:
         """Store *values*, one weight per entry of the graph, under *name*.
 

@@ -19,6 +19,8 @@ _DEVICE_STRATEGIES = {
     "color": "jones_plassmann",
     "pagerank": "row_blocks",
     "communities": "half_rounds",
+    "triangles": "tables",
+    "core_numbers": "peel",
 }
 
 

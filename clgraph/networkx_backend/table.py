@@ -35,6 +35,16 @@ def _threshold(arguments: Arguments) -> str | None:
     return "threshold is not the default" if arguments.get("threshold", 1e-07) != 1e-07 else None
 
 
+def _whole(arguments: Arguments) -> str | None:
+    if arguments.get("nodes") is not None:
+        return "nodes are given"
+    return "weights" if arguments.get("weight") is not None else _undirected(arguments)
+
+
+def _simple(arguments: Arguments) -> str | None:
+    return "the graph is a multigraph" if arguments["G"].is_multigraph() else _whole(arguments)
+
+
 def _search(arguments: Arguments) -> str | None:
     if arguments.get("sort_neighbors") is not None:
         return "sort_neighbors is a function"
@@ -226,6 +236,9 @@ _ROWS: list[tuple[str, Refusal, str, str]] = [
     ("coloring", _greedy, "kernels", "greedy_color"),
     ("ranks", _nothing, "linear", "pagerank"),
     ("communities", _threshold, "sorted", "louvain_communities leiden_communities"),
+    ("clusters", _whole, "sorted", "triangles"),
+    ("clusters", _simple, "sorted", "clustering average_clustering transitivity"),
+    ("cores", _simple, "sorted", "core_number k_core"),
     (
         "measures",
         _nothing,

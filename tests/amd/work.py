@@ -25,6 +25,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 import grind  # noqa: E402
 import numpy as np  # noqa: E402
 
+import clgraph as cg  # noqa: E402
 from amd.machine import Schedule  # noqa: E402
 from amd.session import AmdSession  # noqa: E402
 from clgraph.algorithms.table import find_algorithm, find_function  # noqa: E402
@@ -132,6 +133,26 @@ def partitions(session: Session) -> None:
     for strategy in STRATEGIES:
         if STRATEGIES[strategy].unsupported(session.facts) is None and strategy != "host":  # host needs pymetis
             partition(graph, 3, strategy=strategy, session=session, verify=True)
+
+
+def triangles(session: Session) -> None:
+    """Count triangles with tables so small that rows are cut in pieces."""
+    from clgraph.algorithms.triangles import triangles as counted
+
+    for name in ("orient", "count"):
+        session.profile.tuning[f"triangles/{name}.cl"] = {"WG_SIZE": GROUP, "TEAM_SLOTS": 16, "LONG_SLOTS": 32}
+    for short_row in (1, 12):
+        counted(_graph(7, 120, 1200), strategy="tables", session=session, verify=True, short_row=short_row)
+
+
+def core_numbers(session: Session) -> None:
+    """Peel a graph with a long row, and a grid, which takes many waves."""
+    from clgraph.algorithms.cores import core_numbers as found
+
+    src, dst, _ = _graph(8).edge_list()
+    simple = Graph.from_edges(src, dst, n=600, duplicates="first", self_loops="drop")
+    for graph in (simple, cg.generators.grid(6, 9)):
+        found(graph, strategy="peel", session=session, verify=True)
 
 
 def online(session: Session) -> None:
@@ -459,6 +480,8 @@ WORKLOADS: dict[str, Callable[[Session], None]] = {
     "color": _every_strategy("color"),
     "distance_two": distance_two,
     "hash_collisions": _every_strategy("hash_collisions", hashes=2, bit_widths=[1, 6]),
+    "core_numbers": core_numbers,
+    "triangles": triangles,
     "partition": partitions,
     "refine_mesh": meshes,
     "factorization_online": online,
