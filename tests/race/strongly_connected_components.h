@@ -44,13 +44,19 @@ struct Digraph {
     linger = random.below(2) || WG_SIZE > 1 ? 30 : ~0u;
     column_indices.push_back(-7);
   }
-  void search_from_pivot(uint n_rounds) {
+  /* Returns whether the bound of the number of live edges is right. */
+  bool search_from_pivot(uint n_rounds) {
     launch(WG_SIZE, [&] { choose_pivot(m, row_offsets, column_indices, forward, backward, control); }, TOGETHER);
     for (uint first = 1; first <= n_rounds; first = ONE_LAUNCH ? n_rounds + 1 : first + 1)
       launch(n_items, [&] {
         search(n, first, ONE_LAUNCH ? n_rounds : first, row_offsets, column_indices, pieces, control, forward, backward);
       }, TOGETHER);
     launch(n_items, [&] { settle(n, row_offsets, forward, backward, labels, control); });
+    const bool whole = control[SEARCH_FOUND] < control[SEARCH_ROUND];
+    uint bound = 0;
+    for (int v = 0; v < n; v++)
+      if (!(whole && forward[v] && backward[v])) bound += (uint)(row_offsets[v + 1] - row_offsets[v]);
+    return control[BOUND_LOW] + (control[BOUND_HIGH] << 16) == bound;
   }
   bool find_components() {
     launch(n_items, [&] {
@@ -97,7 +103,7 @@ static bool components_right(Random &random, ulong) {
     start(on.n, on.row_offsets, on.labels, on.least, on.forward, on.backward, on.stamps, on.pieces,
           on.control);
   });
-  if (SEARCHED && on.m) on.search_from_pivot(random.below(3) ? 1000 : 1 + random.below(3));
+  if (SEARCHED && on.m && !on.search_from_pivot(random.below(3) ? 1000 : 1 + random.below(3))) return false;
   return on.find_components() && on.right();
 }
 
