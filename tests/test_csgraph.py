@@ -201,16 +201,16 @@ def test_trees_and_components_are_scipys(session: Session, n: int, density: floa
 
 
 def test_strong_components_are_scipys(pocl: Session) -> None:
-    matrix = sp.csr_array(random_dense(30, 0.05, 4))
+    matrix, run = sp.csr_array(random_dense(30, 0.05, 4)), {"session": pocl, "strategy": "forward_backward"}
     for connection in ("strong", "STRONG"):
-        found, expected = (
-            function(matrix, True, connection)
-            for function in (on(pocl, "connected_components"), scipys.connected_components)
-        )
+        found = csgraph.connected_components(matrix, True, connection, **run)
+        expected = scipys.connected_components(matrix, True, connection)
         assert found[0] == expected[0] and found[0] > 1
         smallest, numbers = np.unique(expected[1], return_index=True, return_inverse=True)[1:]
         np.testing.assert_array_equal(found[1], np.argsort(np.argsort(smallest))[numbers])
-    assert on(pocl, "connected_components")(matrix, True, "strong", return_labels=False) == expected[0]
+    assert csgraph.connected_components(matrix, True, "strong", return_labels=False, **run) == expected[0]
+    with pytest.raises(UnsupportedStrategyError, match="'rem'"):
+        csgraph.connected_components(matrix, True, "strong", strategy="rem")
     weak = on(pocl, "connected_components")(matrix, False, "strong")  # Undirected graphs ignore "strong".
     assert weak[0] == scipys.connected_components(matrix, False, "strong")[0]
 

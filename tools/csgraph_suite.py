@@ -17,6 +17,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable
 from functools import wraps
+from inspect import signature
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -74,7 +75,10 @@ class Replacement:
 
         @wraps(function)
         def run(*arguments: Any, **options: Any) -> Any:
-            return function(*arguments, **options, session=device, strategy=STRATEGIES[name])
+            given = signature(function).bind(*arguments, **options).arguments
+            is_strong = given.get("connection", "weak") == "strong" and given.get("directed", True)
+            strategy = "forward_backward" if is_strong else STRATEGIES[name]
+            return function(*arguments, **options, session=device, strategy=strategy)
 
         return run
 
