@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import math
+
 from clgraph.algorithms.strongly_connected_components.problem import StrongProblem
-from clgraph.data.graphs.stats import GraphStats
+from clgraph.data.graphs.stats import FAR_IN_MESHES, GraphStats
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.host import scanned, walked
 from clgraph.model.cost import Gathers, Part, Work
 
-# A search from a pivot looks at all entries in about two rounds, and in half of the rounds after the fourth one.
-_LOOKS, _SHALLOW_DEPTH = 2.0, 4.0
+# A search from a pivot looks at all entries in about two rounds, and at a quarter of them in each round after four.
+_LOOKS, _LATE_LOOKS, _EARLY_ROUNDS = 2.0, 0.25, 4.0
 MAX_ROUNDS = 32  # rounds of a search before it is cut off
-# Steps of the propagation, on graphs of any depth and for each level of depth, and gathers of an edge in a step. The
-# list of edges becomes shorter, so on average a step processes half of them. Counted on meshes and random graphs.
-_LEAST_STEPS, _STEPS_PER_LEVEL, _GATHERS, _MEAN_LIST = 10.0, 0.25, 6.0, 0.5
+# Steps of the propagation on graphs of any depth, and for each level of depth. Graphs that are deeper than 2 √n are
+# long paths, along which keys travel quickly. Counted on meshes and random graphs.
+_LEAST_STEPS, _STEPS_PER_LEVEL, _LEVELS_PER_ROOT = 10.0, 0.25, 2.0
+# Gathers of an edge in a step, and the mean share of the edges that a step processes: the list becomes shorter, and edges
+# between near vertices rest.
+_GATHERS, _MEAN_SHARE, _MEAN_SHARE_IN_MESHES = 6.0, 0.5, 0.1
 _LEFT_SHARE = 0.02  # entries that a complete search leaves
-# Seconds of scipy's search per item of a plain traversal, and its passes over entries and vertices. On one core of an
-# EPYC (family 26) the search of R-MAT graphs, random graphs and meshes takes 5 to 20 times as long as a traversal.
-_TRAVERSALS, _SCANS, _SCANS_OF_VERTICES = 9.0, 0.5, 4.0
+# Time of scipy's search in units of a plain traversal, and its passes over entries and vertices. On one core of an EPYC
+# (family 26) the search of R-MAT graphs, random graphs and meshes takes 3 to 6 times as long as a traversal.
+_TRAVERSALS, _SCANS, _SCANS_OF_VERTICES = 5.0, 0.5, 4.0
 _CALL = Work(host_seconds=5e-5)  # A call to scipy takes this time on a graph of any size.
 
 
@@ -32,7 +37,7 @@ def forward_backward(problem: StrongProblem, facts: DeviceFacts) -> list[Part]:
     stats = problem.stats
     n, m, depth = float(stats.n_vertices), float(stats.n_edges), stats.estimated_depth
     rounds = min(MAX_ROUNDS, depth + 2.0)
-    looks = m * (_LOOKS + 0.5 * max(0.0, rounds - _SHALLOW_DEPTH))
+    looks = m * (_LOOKS + _LATE_LOOKS * max(0.0, rounds - _EARLY_ROUNDS))
     search = _waits(rounds, facts) + Work(
         streamed_bytes=12.0 * n * rounds + 4.0 * looks, gathers=(Gathers(looks, 4.0 * n),)
     )
@@ -53,8 +58,10 @@ def _ends(stats: GraphStats) -> Work:
 
 
 def _propagation(stats: GraphStats, facts: DeviceFacts, edges: float) -> Work:
-    steps = _LEAST_STEPS + _STEPS_PER_LEVEL * stats.estimated_depth
-    looks = _MEAN_LIST * steps * edges
+    depth = min(stats.estimated_depth, _LEVELS_PER_ROOT * math.sqrt(stats.n_vertices))
+    steps = _LEAST_STEPS + _STEPS_PER_LEVEL * depth
+    is_mesh = stats.far_neighbor_share < FAR_IN_MESHES
+    looks = (_MEAN_SHARE_IN_MESHES if is_mesh else _MEAN_SHARE) * steps * edges
     return _waits(steps, facts) + Work(
         streamed_bytes=8.0 * looks + 16.0 * edges,
         gathers=(Gathers(_GATHERS * looks, 8.0 * min(stats.n_vertices, edges)),),
