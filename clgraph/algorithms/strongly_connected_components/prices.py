@@ -16,8 +16,8 @@ MAX_ROUNDS = 32  # rounds of a search before it is cut off
 # Steps of the propagation on graphs of any depth, and for each level of depth. Graphs that are deeper than 2 √n are
 # long paths, along which keys travel quickly. Counted on meshes and random graphs.
 _LEAST_STEPS, _STEPS_PER_LEVEL, _LEVELS_PER_ROOT = 10.0, 0.25, 2.0
-# Gathers of an edge in a step, and the mean share of the edges that a step processes: the list becomes shorter, and edges
-# between near vertices rest.
+# Gathers of an edge in a step, and the mean share of the edges that a step processes: the list becomes shorter, and
+# edges between near vertices rest.
 _GATHERS, _MEAN_SHARE, _MEAN_SHARE_IN_MESHES = 6.0, 0.5, 0.1
 _LEFT_SHARE = 0.02  # entries that a complete search leaves
 # Time of scipy's search in units of a plain traversal, and its passes over entries and vertices. On one core of an EPYC
