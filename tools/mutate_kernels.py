@@ -60,6 +60,8 @@ ELSEWHERE = {  # the first that fits counts
     "forests": ("minimum_spanning_forest",),
     "colorings": ("color",),
     "hash_collisions": ("hash_collisions",),
+    "triangles": ("triangles",),
+    "core_numbers": ("cores",),
     "primitives": ("primitives",),
 }
 # In C++ a schedule point stands between both steps, in OpenCL C they are as plain as they can be.

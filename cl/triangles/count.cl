@@ -129,8 +129,7 @@ KERNEL count_medium(__global const offset_t *restrict forward_offsets, __global 
     for (uint at = 0u; at < length; at += SUB_GROUP_SIZE)
       here += count_rows(table, row + at, length - at, 0, 0, 0, forward_offsets, forward_columns, counts);
     sg_sync();
-    add_hits(table, counts, sg_lane(), SUB_GROUP_SIZE);
-    sg_sync();
+    add_hits(table, counts, sg_lane(), SUB_GROUP_SIZE);  /* a lane then clears the slots that it has read itself */
     here = sg_sum(here);
     if (sg_lane() == 0u && here) add_pair(counts + 2 * (size_t)u, here);
     found += here;
@@ -161,8 +160,7 @@ KERNEL count_long(int n, __global const offset_t *restrict forward_offsets, __gl
         here += count_rows(table, row + at, length - at, length > LONG_PIECE, row[piece], row[piece + size - 1u],
                            forward_offsets, forward_columns, counts);
       barrier(CLK_LOCAL_MEM_FENCE);
-      add_hits(table, counts, lid, WG_SIZE);
-      barrier(CLK_LOCAL_MEM_FENCE);
+      add_hits(table, counts, lid, WG_SIZE);  /* as in count_medium, before the next table */
     }
     here = sg_sum(here);
     if (sg_lane() == 0u && here) add_pair(counts + 2 * (size_t)u, here);
