@@ -96,7 +96,10 @@ def checked_number(name: str, value: Any, least: float = 0.0, most: float = math
 
 
 def is_among(value: object, names: Iterable[str]) -> bool:
-    """Return whether *value* is a str that is one of *names*. The ``__eq__`` of a subclass of str is ignored."""
+    """Return whether *value* is a str that is one of *names*.
+
+    The ``__eq__`` of a subclass of str is ignored.
+    """
     return isinstance(value, str) and str.__str__(value) in tuple(names)
 
 
@@ -123,7 +126,9 @@ def checked_path(name: str, value: object) -> Path:
 
 
 def checked_seed(seed: Seed) -> int:
-    """Return *seed* as an integer of at least 0. Each part of a computation derives a random generator from it.
+    """Return *seed* as an integer of at least 0.
+
+    Each part of a computation derives a random generator from it.
 
     An integer is returned unchanged. ``None`` gives a new number in each call. A SeedSequence, or a sequence of
     integers, always gives the same number. A Generator, BitGenerator or RandomState draws its next number.

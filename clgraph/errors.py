@@ -32,7 +32,10 @@ class DistanceOverflowError(ClgraphError, OverflowError):
 
 
 class GraphFileError(InputError):
-    """A graph file cannot be read. The message names the file, the line, its text and the expected form."""
+    """A graph file cannot be read.
+
+    The message names the file, the line, its text and the expected form.
+    """
 
 
 class HostMemoryError(ClgraphError, MemoryError):
@@ -52,7 +55,10 @@ class NoDeviceError(DeviceError):
 
 
 class DeviceMemoryError(DeviceError, MemoryError):
-    """The data does not fit on the device. The message says how much memory is needed and available."""
+    """The data does not fit on the device.
+
+    The message says how much memory is needed and available.
+    """
 
 
 class CapacityError(DeviceError):
@@ -68,8 +74,9 @@ class WorkerLostError(DeviceError):
 
 
 class NoProgressError(DeviceTimeoutError):
-    """A loop on the device made a round without progress, which is a fault
-    of clgraph or of a driver. Please report it.
+    """A loop on the device made a round without progress, which is a fault of clgraph or of a driver.
+
+    Please report it.
     """
 
 
@@ -94,7 +101,10 @@ class VerificationError(ClgraphError, AssertionError):
 
 
 class MissingExtraError(ClgraphError, ImportError):
-    """An optional package that this call needs is not installed. The message names the package."""
+    """An optional package that this call needs is not installed.
+
+    The message names the package.
+    """
 
 
 class MissingEdgesError(ClgraphError, AttributeError):

@@ -1,4 +1,7 @@
-"""Matplotlib figures that are saved to files. No display is needed."""
+"""Matplotlib figures that are saved to files.
+
+No display is needed.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,9 @@ from clgraph.errors import InputError, MissingExtraError
 
 
 def check_figure(path: str | Path) -> None:
-    """Raise an error if no figure can be saved as *path*. Callers check this before they compute the drawn data.
+    """Raise an error if no figure can be saved as *path*.
+
+    Callers check this before they compute the drawn data.
 
     Raises
     ------

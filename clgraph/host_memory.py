@@ -1,4 +1,7 @@
-"""The free memory of this machine. A call whose data cannot fit is refused before it allocates memory."""
+"""The free memory of this machine.
+
+A call whose data cannot fit is refused before it allocates memory.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,10 @@ from clgraph.errors import HostMemoryError
 
 
 def check_host_memory(what: str, n_bytes: int) -> None:
-    """Raise :class:`HostMemoryError` unless *n_bytes* of host memory are free. Less than 16 MiB is not checked."""
+    """Raise :class:`HostMemoryError` unless *n_bytes* of host memory are free.
+
+    Less than 16 MiB is not checked.
+    """
     if n_bytes >= 1 << 24 and n_bytes > (free := free_bytes()):
         raise HostMemoryError(f"{what} needs {n_bytes:,} bytes; this machine has {free:,} bytes of memory free")
 

@@ -1,4 +1,7 @@
-"""Progress reports of long operations: reading, building, generating, fitting. Silent unless a listener is set."""
+"""Progress reports of long operations: reading, building, generating, fitting.
+
+Silent unless a listener is set.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +52,9 @@ def listening(listener: Listener) -> Iterator[None]:
 
 
 def begin(what: str, total: int | None = None, unit: str = "") -> Callable[..., Any]:
-    """Report that a long step begins. Return a function ``tell(done, note="")`` that reports the step's progress.
+    """Report that a long step begins.
+
+    Return a function ``tell(done, note="")`` that reports the step's progress.
 
     Without a listener, the function does nothing.
     """

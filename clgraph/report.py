@@ -58,7 +58,10 @@ def read_rows(path: str | Path) -> list[dict[str, Any]]:
 
 
 def write_rows(path: str | Path, rows: Iterable[Row]) -> None:
-    """Add *rows* to the file of results *path*, which is created if missing. The file is replaced atomically."""
+    """Add *rows* to the file of results *path*, which is created if missing.
+
+    The file is replaced atomically.
+    """
     target = Path(path)
     merged: dict[tuple[str, ...], Row] = {}  # A new row replaces the old row of the same measurement.
     for row in (*(read_rows(target) if target.exists() else ()), *rows):
@@ -69,7 +72,10 @@ def write_rows(path: str | Path, rows: Iterable[Row]) -> None:
 
 
 def replace_text(path: Path, text: str) -> None:
-    """Replace the content of the file *path* by *text*. If writing fails, the old file stays."""
+    """Replace the content of the file *path* by *text*.
+
+    If writing fails, the old file stays.
+    """
     from clgraph.io.text import replacing
 
     with replacing(path) as stream:
@@ -93,7 +99,10 @@ def insert(text: str, table: str, benchmark: str) -> str:
 
 
 def by_benchmark(rows: Iterable[Row]) -> dict[str, list[Row]]:
-    """Return the rows of each benchmark. The benchmarks are in the order of their first rows."""
+    """Return the rows of each benchmark.
+
+    The benchmarks are in the order of their first rows.
+    """
     groups: dict[str, list[Row]] = defaultdict(list)
     for row in rows:
         groups[row["benchmark"]].append(row)
@@ -101,7 +110,9 @@ def by_benchmark(rows: Iterable[Row]) -> dict[str, list[Row]]:
 
 
 def tabulate_rows(rows: Sequence[Row], table: str, style: str, time: str = "wall") -> str:
-    """Return a table of benchmark *rows* as text. *table* names its kind.
+    """Return a table of benchmark *rows* as text.
+
+    *table* names its kind.
 
     Parameters
     ----------

@@ -28,7 +28,10 @@ _STEP_BYTES = 1 << 16
 
 
 class Block:
-    """A block of memory that several processes share. The process that created the block also removes it."""
+    """A block of memory that several processes share.
+
+    The process that created the block also removes it.
+    """
 
     def __init__(self, memory: SharedMemory) -> None:
         self.memory, self.name = memory, memory.name
@@ -69,7 +72,10 @@ def empty(size: int, dtype: DTypeLike) -> NDArray[Any]:
 
 
 def copies(*arrays: NDArray[Any]) -> list[NDArray[Any]]:
-    """Return copies of *arrays* in shared memory. All copies are in one block."""
+    """Return copies of *arrays* in shared memory.
+
+    All copies are in one block.
+    """
     firsts = np.cumsum([0, *(-(-array.nbytes // _ALIGNMENT) * _ALIGNMENT for array in arrays)]).tolist()
     # The system allocates each page of the new block only when the page is first written.
     block = _new_block(max(1, firsts[-1]))
@@ -91,7 +97,10 @@ def place_of(array: NDArray[Any]) -> tuple[str, int] | None:
 
 
 def attached(name: str) -> Block:
-    """Return the block of shared memory *name*, which another process created. The first call maps the block."""
+    """Return the block of shared memory *name*, which another process created.
+
+    The first call maps the block.
+    """
     kept = _blocks.get(name)
     block = None if kept is None else kept()
     if block is None:

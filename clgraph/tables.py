@@ -9,7 +9,10 @@ _MAX_VALUE = 100  # Characters. Longer values in a table of fields are cut off.
 
 
 def plain(value: Any) -> Any:
-    """Return *value* as types that :func:`json.dumps` takes. NaN and infinity become ``None``."""
+    """Return *value* as types that :func:`json.dumps` takes.
+
+    NaN and infinity become ``None``.
+    """
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

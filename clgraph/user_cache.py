@@ -59,7 +59,10 @@ def cache_root() -> Path:
 
 
 def cache_dir(name: str) -> Path:
-    """Return the directory *name* in the user's cache. It is created if it is missing and the cache can be written."""
+    """Return the directory *name* in the user's cache.
+
+    It is created if it is missing and the cache can be written.
+    """
     path = cache_root() / name
     with contextlib.suppress(OSError):
         path.mkdir(parents=True, exist_ok=True)
@@ -78,7 +81,9 @@ def write_whole(path: Path, text: str) -> None:
 
 @contextlib.contextmanager
 def locked(path: Path) -> Iterator[bool]:
-    """Hold a lock on the file *path* inside the block. Only one process at a time can hold the lock.
+    """Hold a lock on the file *path* inside the block.
+
+    Only one process at a time can hold the lock.
 
     Yield whether the lock is held, because not every file system supports locks.
     """

@@ -1,1 +1,4 @@
-"""The graph algorithms, one package each. All packages have the same layout."""
+"""The graph algorithms, one package each.
+
+All packages have the same layout.
+"""

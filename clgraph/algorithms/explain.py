@@ -44,7 +44,9 @@ class KernelTime(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Explanation(Choice):
-    """The result of :func:`explain`. ``print`` shows it as the tables of ``clgraph explain``.
+    """The result of :func:`explain`.
+
+    ``print`` shows it as the tables of ``clgraph explain``.
 
     Attributes
     ----------

@@ -52,7 +52,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def guarded(run: Callable[[argparse.Namespace], int], args: argparse.Namespace) -> int:
-    """Return the exit code of ``run(args)``. An error becomes a line on stderr and an exit code of its own."""
+    """Return the exit code of ``run(args)``.
+
+    An error becomes a line on stderr and an exit code of its own.
+    """
     # If stderr was closed before Python started, sys.stderr is None, and print(file=None) would write to stdout.
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115

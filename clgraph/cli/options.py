@@ -74,7 +74,10 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
 
 
 def add_columns(parser: argparse.ArgumentParser, what: str) -> None:
-    """Add the option for the columns of a text file. *what* describes the file and its columns."""
+    """Add the option for the columns of a text file.
+
+    *what* describes the file and its columns.
+    """
     parser.add_argument(
         "--columns", metavar="NAME,…", type=_columns,
         help=f"names of the columns of {what}; others are passed over; by default the file's header tells; "
@@ -91,7 +94,10 @@ def _columns(text: str) -> tuple[str, ...] | dict[str, str]:
 
 
 def add_output(parser: argparse.ArgumentParser, what: str) -> None:
-    """Add the option to write a result to a file. *what* describes its content."""
+    """Add the option to write a result to a file.
+
+    *what* describes its content.
+    """
     parser.add_argument(
         "-o", "--output", metavar="FILE",
         help=f"write {what}, one a line and without a header: between commas if FILE ends in .csv, else between tabs; "
@@ -100,12 +106,18 @@ def add_output(parser: argparse.ArgumentParser, what: str) -> None:
 
 
 def add_plot(parser: argparse.ArgumentParser, what: str) -> None:
-    """Add the option to save a plot. *what* describes the plot."""
+    """Add the option to save a plot.
+
+    *what* describes the plot.
+    """
     parser.add_argument("--plot", metavar="FILE", help=f"draw {what} (.png, .svg or .pdf; needs the extra plot)")
 
 
 def check_plot(args: argparse.Namespace) -> None:
-    """Raise an error unless ``--plot`` will work. Call this before the computation whose result is drawn."""
+    """Raise an error unless ``--plot`` will work.
+
+    Call this before the computation whose result is drawn.
+    """
     from clgraph.figure import check_figure
 
     if args.plot is not None:
@@ -120,7 +132,9 @@ def open_session(args: argparse.Namespace) -> Session:
 
 
 def read_graph(path: str, args: argparse.Namespace) -> Graph:
-    """Return the graph in the file *path*, read with the options in *args*. Progress is shown on a terminal.
+    """Return the graph in the file *path*, read with the options in *args*.
+
+    Progress is shown on a terminal.
 
     A text file is parsed once, then cached. The graph keeps the file's ids unless they are 0, 1, 2, ….
     """

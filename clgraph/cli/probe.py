@@ -105,7 +105,10 @@ def _print_memory(profile: DeviceProfile) -> None:
 
 
 def _print_curves(profile: DeviceProfile, title: str, key: str, unit: str) -> None:
-    """Print a table of the rate *key*. Each curve takes a column, and the last row has the spreads of the curves."""
+    """Print a table of the rate *key*.
+
+    Each curve takes a column, and the last row has the spreads of the curves.
+    """
     curves = getattr(profile.rates, key)
     points = sorted({x for curve in curves.values() for x in curve})
     print(f"\n{title}")

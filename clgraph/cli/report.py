@@ -110,7 +110,10 @@ def _print_all(groups: Mapping[str, list[Row]], args: argparse.Namespace) -> Non
 
 
 def _write_page(args: argparse.Namespace) -> int:
-    """Write the HTML page. Without files, its times are measured here."""
+    """Write the HTML page.
+
+    Without files, its times are measured here.
+    """
     from clgraph.cli.options import open_session
     from clgraph.cli.terminal import busy
     from clgraph.html_report.measured import ALGORITHMS, measured_rows

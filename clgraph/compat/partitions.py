@@ -191,7 +191,10 @@ def part_mesh(
 
 
 def nested_dissection(*_arguments: Any, **_options: Any) -> Never:
-    """Raise an :class:`InputError`: clgraph orders no matrices. The message names functions that do."""
+    """Raise an :class:`InputError`: clgraph orders no matrices.
+
+    The message names functions that do.
+    """
     raise InputError(
         "clgraph has no nested_dissection: it orders no matrices; use pymetis.nested_dissection, or to narrow a "
         "matrix's band scipy.sparse.csgraph.reverse_cuthill_mckee"

@@ -34,7 +34,10 @@ class _Rows:
         return GraphFileError(f"{self.kind}: {row}; expected {expected}")
 
     def header(self, names: str) -> list[int]:
-        """Return the integers of the next row. The first is a number of rows; missing ones after it are 0."""
+        """Return the integers of the next row.
+
+        The first is a number of rows; missing ones after it are 0.
+        """
         n = len(names.split())
         row = self.rows[self.at] if self.at < len(self.rows) else []
         if not 0 < len(row) <= n or not all(x >= 0 and x == int(x) for x in row):

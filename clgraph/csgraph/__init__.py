@@ -1,4 +1,6 @@
-"""A drop-in replacement for :mod:`scipy.sparse.csgraph`. Some of its functions run on an OpenCL device.
+"""A drop-in replacement for :mod:`scipy.sparse.csgraph`.
+
+Some of its functions run on an OpenCL device.
 
 A program only changes an import::
 

@@ -87,7 +87,9 @@ def _is_limit(limit: Any) -> bool:
 
 
 def _sources(indices: Any, n: int) -> NDArray[np.int32] | None:
-    """Return the sources *indices* as vertex numbers from 0 on. ``None`` stands for all vertices.
+    """Return the sources *indices* as vertex numbers from 0 on.
+
+    ``None`` stands for all vertices.
 
     If there is no source, or if a source is out of range, return ``None``. scipy's function then decides what to do.
     """
@@ -99,7 +101,10 @@ def _sources(indices: Any, n: int) -> NDArray[np.int32] | None:
 
 
 class _Search:
-    """A graph search by :func:`clgraph.bfs` or :func:`clgraph.sssp`. Calling it with sources runs the search."""
+    """A graph search by :func:`clgraph.bfs` or :func:`clgraph.sssp`.
+
+    Calling it with sources runs the search.
+    """
 
     def __init__(
         self, graph: Any, weighted: bool, limit: Any, predecessors: bool, session: SessionLike, strategy: str

@@ -1,1 +1,4 @@
-"""Graphs, meshes and ratings on the host, with their statistics and generators. Only numpy and scipy are needed."""
+"""Graphs, meshes and ratings on the host, with their statistics and generators.
+
+Only numpy and scipy are needed.
+"""

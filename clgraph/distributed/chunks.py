@@ -65,7 +65,10 @@ def checked_chunks(chunks: Any) -> list[Chunk]:
 
 
 def segments(chunk: Chunk, *, n: int | None, base: int = 0) -> Iterator[Segment]:
-    """Yield the edges of *chunk* in checked segments. Vertices are int32, at least 0, and below *n* if *n* is given."""
+    """Yield the edges of *chunk* in checked segments.
+
+    Vertices are int32, at least 0, and below *n* if *n* is given.
+    """
     if callable(chunk):
         chunk = chunk()
     if isinstance(chunk, str | os.PathLike):
@@ -79,7 +82,10 @@ def segments(chunk: Chunk, *, n: int | None, base: int = 0) -> Iterator[Segment]
 
 
 def all_segments(places: Sequence[int], chunks: Sequence[Chunk], *, n: int | None, base: int) -> Iterator[Segment]:
-    """Yield the edges of all *chunks* in segments. Error messages begin with the chunk's position, from *places*."""
+    """Yield the edges of all *chunks* in segments.
+
+    Error messages begin with the chunk's position, from *places*.
+    """
     for place, chunk in zip(places, chunks, strict=True):
         try:
             yield from segments(chunk, n=n, base=base)

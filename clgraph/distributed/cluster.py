@@ -23,7 +23,9 @@ _UNITS = ("POCL_MAX_PTHREAD_COUNT", "CL_CONFIG_CPU_TBB_NUM_WORKERS")
 
 
 class LocalOpenCLCluster(distributed.SpecCluster):  # type: ignore[misc]
-    """A Dask cluster on this machine. Each worker is a process that uses the one device in ``CLGRAPH_DEVICE``.
+    """A Dask cluster on this machine.
+
+    Each worker is a process that uses the one device in ``CLGRAPH_DEVICE``.
 
     It listens only on the loopback interface. Its processes are spawned, so a script must create it under
     ``if __name__ == "__main__"``.

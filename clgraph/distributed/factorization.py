@@ -1,4 +1,7 @@
-"""Matrix factorisation on Dask workers. Each worker trains its own users, and item factors move between workers."""
+"""Matrix factorisation on Dask workers.
+
+Each worker trains its own users, and item factors move between workers.
+"""
 
 from __future__ import annotations
 
@@ -99,7 +102,10 @@ _users, _items = itemgetter(0), itemgetter(1)
 
 
 def _squares(block: Block, users: Side, items: Side, key: str, others: Ratings | None) -> tuple[float, float]:
-    """Return the sums of squared errors on the ratings of *block* and on *others*. *others* is cached under *key*."""
+    """Return the sums of squared errors on the ratings of *block* and on *others*.
+
+    *others* is cached under *key*.
+    """
     with on_device():
         cell = _kept.cell(block)
         cell.model.set(Factors(users[0], items[0], users[1], items[1]))

@@ -1,4 +1,6 @@
-"""Reduction of chunks to one result on Dask. Each worker adds chunks to its part, then pairs of workers merge parts.
+"""Reduction of chunks to one result on Dask.
+
+Each worker adds chunks to its part, then pairs of workers merge parts.
 
 If a worker is lost, its results are lost, too. Dask then runs the tasks of these results again on another worker.
 """
@@ -81,7 +83,10 @@ class Part(Generic[Value]):
         return {**self.__dict__, "aside": None}
 
     def received(self) -> Part[Value]:
-        """Return this part for the current worker. If another worker made the part, one more message is counted."""
+        """Return this part for the current worker.
+
+        If another worker made the part, one more message is counted.
+        """
         if (here := own_address()) == self.address:
             return self
         largest = max(self.n_bytes, self.largest_message_bytes)
@@ -166,8 +171,9 @@ def folded(
 
 
 def grouped(chunks: Sequence[Any], most: int) -> list[list[int]]:
-    """Return the positions of each task's chunks. Only chunks that are paths
-    or functions share a task, at most *most*.
+    """Return the positions of each task's chunks.
+
+    Only chunks that are paths or functions share a task, at most *most*.
     """
     groups, was_light = list[list[int]](), False
     for place, chunk in enumerate(chunks):

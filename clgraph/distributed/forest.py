@@ -194,7 +194,9 @@ def lightest(n: int, maximum: bool, *parts: Segment) -> Forest:
 
 
 class Forest(NamedTuple):
-    """The edges of a spanning forest. An edge's lesser end is its source, and edges are sorted by source, then target.
+    """The edges of a spanning forest.
+
+    An edge's lesser end is its source, and edges are sorted by source, then target.
 
     In a message, the sources take a bit per edge and a bit per vertex, and each target takes only the bits that a
     vertex number needs.

@@ -57,7 +57,10 @@ def _computed(
 
 
 class RemoteRunner(Runner):
-    """A runner that computes parts of loads on one Dask worker. If this worker is lost, other runners take over."""
+    """A runner that computes parts of loads on one Dask worker.
+
+    If this worker is lost, other runners take over.
+    """
 
     def __init__(self, client: distributed.Client, worker: WorkerDevice, work: Work, *, is_warm: bool) -> None:
         self.client, self.work, self.is_warm = client, work, is_warm

@@ -112,7 +112,10 @@ def submit(
 
 
 def given(values: Any) -> Any:
-    """Return *values* unchanged. As a task of a Dask worker, this function stores *values* on the worker."""
+    """Return *values* unchanged.
+
+    As a task of a Dask worker, this function stores *values* on the worker.
+    """
     return values
 
 
@@ -186,7 +189,9 @@ def wait_for(
     address: str = "",
     ends: float = math.inf,
 ) -> list[distributed.Future]:
-    """Wait until all Dask *tasks* are done (with *first*, until any is). Return the done tasks, failed ones included.
+    """Wait until all Dask *tasks* are done (with *first*, until any is).
+
+    Return the done tasks, failed ones included.
 
     Any worker may run the tasks, or only the worker at *address* if this is given.
 
@@ -231,7 +236,9 @@ def results(
 
 
 def devices_of(client: distributed.Client) -> list[WorkerDevice]:
-    """Return the workers of a Dask *client*, grouped by host. Workers that are lost meanwhile are left out.
+    """Return the workers of a Dask *client*, grouped by host.
+
+    Workers that are lost meanwhile are left out.
 
     Raises
     ------

@@ -33,8 +33,9 @@ MAX_CHOICES = 64
 
 @dataclass(frozen=True)
 class Algorithm:
-    """An algorithm with its strategies. Its public function, ``explain``,
-    its command and its benchmark use this object.
+    """An algorithm with its strategies.
+
+    Its public function, ``explain``, its command and its benchmark use this object.
 
     Attributes
     ----------
@@ -71,8 +72,9 @@ class Algorithm:
         check_arguments(self.name, options, self.strategies, self.problem, self.split_options)
 
     def choose(self, session: Session, problem: Any, strategy: str = "auto") -> Choice:
-        """Return the choice of *strategy*. For ``"auto"``, the cost model takes
-        the contender that it predicts to be fastest.
+        """Return the choice of *strategy*.
+
+        For ``"auto"``, the cost model takes the contender that it predicts to be fastest.
 
         The host is chosen from sizes alone if it should finish before a device could answer. Otherwise a graph's
         statistics are computed first. For a matrix, which is wrapped for one call only, they are estimated from its
@@ -248,7 +250,9 @@ class Algorithm:
     def _planned(
         self, on: Session, problem: Any, choice: Choice, given: Mapping[str, Any], *, is_unread: bool
     ) -> Iterator[Any]:
-        """Yield a cached or new plan for a ``with`` block. The plan is cached afterwards unless the block raises.
+        """Yield a cached or new plan for a ``with`` block.
+
+        The plan is cached afterwards unless the block raises.
 
         A plan stays cached while its graph exists. The plan of an unchecked matrix is cached for the next matrix of
         the same size.

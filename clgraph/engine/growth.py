@@ -16,7 +16,9 @@ def capacity_of(array: str) -> str:
 
 
 class Growth:
-    """A launcher of the kernel of one phase. It lengthens a device array whenever the kernel finds this array full.
+    """A launcher of the kernel of one phase.
+
+    It lengthens a device array whenever the kernel finds this array full.
 
     Before the kernel runs again, the array with the kernel's status word gets back its former values. So the kernel
     may count in that array with atomics as if it had never run.

@@ -41,7 +41,9 @@ _MAX_INDICES = 2**31 - 2**16  # Upper limit for entries + 2 × vertices, because
 
 
 class HostPlan:
-    """A plan that runs on the host and reads the problem's arrays in place. ``run()`` may be called repeatedly.
+    """A plan that runs on the host and reads the problem's arrays in place.
+
+    ``run()`` may be called repeatedly.
 
     Attributes
     ----------

@@ -56,7 +56,9 @@ def strategies_by_option(strategies: Mapping[str, Strategy]) -> dict[str, list[s
 def check_arguments(
     function: str, options: Iterable[str], strategies: Mapping[str, Strategy], problem: Any, split: Iterable[str]
 ) -> None:
-    """Raise an :class:`InputError` unless *function* takes all *options*. The message lists the allowed arguments.
+    """Raise an :class:`InputError` unless *function* takes all *options*.
+
+    The message lists the allowed arguments.
 
     Options belong to *strategies*, or to runs on several devices (*split*). The keyword arguments of *problem* are
     settings of the function.

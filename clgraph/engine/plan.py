@@ -26,7 +26,9 @@ PACED_SECONDS = 0.1  # In a run predicted to take over 0.1 s, the host waits aft
 
 
 class Plan:
-    """A recipe that is ready to run for one problem on one device. ``run()`` may be called repeatedly.
+    """A recipe that is ready to run for one problem on one device.
+
+    ``run()`` may be called repeatedly.
 
     Attributes
     ----------
@@ -214,7 +216,9 @@ class Plan:
         return run
 
     def run(self) -> None:
-        """Run the steps of the recipe in order. The host reads back only the words that decide whether a loop ends.
+        """Run the steps of the recipe in order.
+
+        The host reads back only the words that decide whether a loop ends.
 
         Raises
         ------

@@ -23,7 +23,10 @@ _BOOL = bool | np.bool_
 
 @dataclass(frozen=True)
 class GraphProblem:
-    """A problem on a graph. Subclasses add the settings of an algorithm."""
+    """A problem on a graph.
+
+    Subclasses add the settings of an algorithm.
+    """
 
     graph: Graph
 
@@ -51,8 +54,9 @@ class GraphProblem:
         return self
 
     def admitted_if_checked(self) -> Self:
-        """Return the problem after :meth:`admitted`. A wrapped matrix is left as
-        it is, as :func:`admission` checks it later.
+        """Return the problem after :meth:`admitted`.
+
+        A wrapped matrix is left as it is, as :func:`admission` checks it later.
         """
         return self if isinstance(self.graph, WrappedGraph) else self.admitted()
 
@@ -96,7 +100,10 @@ def admission(session: Session | None, problem: Any, *, checked: bool = True) ->
 
 
 def vertex_number(graph: Graph, given: Any, what: str = "vertex") -> int:
-    """Return the number of the vertex with the id *given*. The text of a :class:`SourceError` calls it *what*."""
+    """Return the number of the vertex with the id *given*.
+
+    The text of a :class:`SourceError` calls it *what*.
+    """
     number = find_vertex(graph, given)
     if number >= 0:
         return number
@@ -111,7 +118,10 @@ def vertex_ids(graph: Graph, vertices: list[int]) -> list[Any]:
 
 
 def find_vertex(graph: Graph, given: Any) -> int:
-    """Return the number of the vertex with the id *given*, or -1. ``True`` is not the id 1, although ``True == 1``."""
+    """Return the number of the vertex with the id *given*, or -1.
+
+    ``True`` is not the id 1, although ``True == 1``.
+    """
     is_number = isinstance(given, int | np.integer) and not isinstance(given, bool)
     if graph.ids is None:
         return int(given) if is_number and 0 <= given < graph.n_vertices else -1

@@ -123,7 +123,10 @@ class VertexResult(GraphResult):
 
 
 def ids_of(graph: Graph, numbers: NDArray[Any]) -> NDArray[Any]:
-    """Return the ids of the vertices with these *numbers*. For a negative number, the id is ``None``."""
+    """Return the ids of the vertices with these *numbers*.
+
+    For a negative number, the id is ``None``.
+    """
     exists = numbers >= 0
     ids: NDArray[Any] = numbers if graph.ids is None else graph.ids.take(numbers, mode="clip")
     if exists.all():

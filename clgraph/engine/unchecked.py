@@ -1,4 +1,7 @@
-"""Plans that run on a CPU with an unchecked matrix. Their kernels check the matrix's entries while they read them."""
+"""Plans that run on a CPU with an unchecked matrix.
+
+Their kernels check the matrix's entries while they read them.
+"""
 
 from __future__ import annotations
 
@@ -116,5 +119,8 @@ class UncheckedPlan:
         raise GraphError("this csr matrix was changed while it was read")
 
     def release(self) -> None:
-        """Drop the plan's launches. The memory of the answer is not freed, because it belongs to the user."""
+        """Drop the plan's launches.
+
+        The memory of the answer is not freed, because it belongs to the user.
+        """
         self.launches.clear()

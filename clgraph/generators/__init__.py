@@ -1,4 +1,6 @@
-"""Generators of graphs and ratings. The same arguments give the same graph on the host and on every device.
+"""Generators of graphs and ratings.
+
+The same arguments give the same graph on the host and on every device.
 
 A seed is anything that :func:`numpy.random.default_rng` takes. If a function has a parameter *session*, ``None`` makes
 the graph on the host, and a session makes it on that session's device. Such a graph stays on the device, and each of

@@ -49,7 +49,10 @@ def born(session: Session, row_offsets: DeviceArray, column_indices: DeviceArray
 
 
 def empty_rows(session: Session, n: int, m: int) -> dict[str, DeviceArray]:
-    """Return uninitialised CSR arrays on the device for *n* vertices and *m* entries. A kernel fills the arrays."""
+    """Return uninitialised CSR arrays on the device for *n* vertices and *m* entries.
+
+    A kernel fills the arrays.
+    """
     offsets = offset_dtype(m)
     session.check_memory({"row offsets": (n + 1) * np.dtype(offsets).itemsize, "column indices": 4 * m})
     return {"row_offsets": session.empty(n + 1, offsets), "column_indices": session.empty(m, np.int32)}

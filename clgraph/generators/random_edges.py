@@ -54,7 +54,9 @@ def uniform_random(n: int, n_edges: int, seed: Seed = 0, *, session: SessionLike
 
 
 class _RandomEdges:
-    """Random edges of a graph. An edge is a function of its number and a key, so hosts and devices draw the same edges.
+    """Random edges of a graph.
+
+    An edge is a function of its number and a key, so hosts and devices draw the same edges.
 
     Repeats and self-loops are dropped. Subclasses check the arguments, and set *n*, *n_edges* and the *key* of the
     random words.
@@ -155,7 +157,10 @@ class RMat(_RandomEdges):
 
 
 class UniformRandom(_RandomEdges):
-    """The random edges of a uniform random graph. The ends of edge e are made from the random words 2 e and 2 e + 1."""
+    """The random edges of a uniform random graph.
+
+    The ends of edge e are made from the random words 2 e and 2 e + 1.
+    """
 
     kernel, edges_per_item = "uniform", 2
     chunk_share = 4  # Chunks of edges are smaller than R-MAT's, because drawing an edge takes more memory here.

@@ -1,4 +1,7 @@
-"""Random edge weights of a graph. A weight is a hash of the edge's two ends and the seed."""
+"""Random edge weights of a graph.
+
+A weight is a hash of the edge's two ends and the seed.
+"""
 
 from __future__ import annotations
 

@@ -37,7 +37,9 @@ def equal_finish(fits: Mapping[int, tuple[float, float]], n_items: float) -> dic
 
 
 def fit(runs: Sequence[tuple[int, float]]) -> tuple[float, float]:
-    """Fit a line ``seconds = a + b * items`` through the first and the last of *runs* (items, seconds). Return (a, b).
+    """Fit a line ``seconds = a + b * items`` through the first and the last of *runs* (items, seconds).
+
+    Return (a, b).
 
     *a* is at least 0, and *b* is above 0.
     """
@@ -103,7 +105,9 @@ class Qilin(Policy):
 
 
 class HASS(Policy):
-    """A policy that shares items in the ratio of the devices' speeds so far. A device without work steals from CPUs.
+    """A policy that shares items in the ratio of the devices' speeds so far.
+
+    A device without work steals from CPUs.
 
     In the first round, each device gets a small load. Until all devices have ended their first loads, faster devices go
     on with loads that double. Then the remaining items are divided in the ratio of the speeds. A GPU gets its share at

@@ -1,4 +1,6 @@
-"""Policies: rules that decide which device computes which items of a load next. They do not use OpenCL.
+"""Policies: rules that decide which device computes which items of a load next.
+
+They do not use OpenCL.
 
 A policy hands out ranges of items. :class:`clgraph.hetero.rounds.Round` asks the policy under a lock, and reports which
 items were computed in which time. A round computes one load. A policy keeps its measurements from round to round.
@@ -62,7 +64,10 @@ class Policy:
         self.start()
 
     def start(self) -> None:
-        """Prepare how this round's items are distributed among the devices. :meth:`begin` calls this method."""
+        """Prepare how this round's items are distributed among the devices.
+
+        :meth:`begin` calls this method.
+        """
 
     def take(self, device: int) -> Range | None:
         """Return the range of items that *device* computes next, or ``None`` if there is none for it at present."""
@@ -80,7 +85,10 @@ class Policy:
         """Learn from *device* that it has computed *items* items of the load in *seconds* seconds."""
 
     def drop(self, device: int, *lost: Range) -> None:
-        """Go on without *device*. The items in its buffer and the *lost* ranges of items go to the other devices."""
+        """Go on without *device*.
+
+        The items in its buffer and the *lost* ranges of items go to the other devices.
+        """
         self.living.discard(device)
         self._returned += [part for part in (*lost, self.buffers.pop(device, (0, 0))) if part[0] < part[1]]
 
@@ -106,7 +114,10 @@ class Policy:
         return int(items / self.sub_load) * self.sub_load
 
     def from_buffer(self, device: int, items: int) -> Range | None:
-        """Take up to *items* items from the start of the buffer of *device*. Return ``None`` if the buffer is empty."""
+        """Take up to *items* items from the start of the buffer of *device*.
+
+        Return ``None`` if the buffer is empty.
+        """
         first, stop = self.buffers.get(device, (0, 0))
         if first >= stop:
             return None

@@ -14,7 +14,9 @@ from clgraph.figure import figure_file
 
 @dataclass(frozen=True)
 class RoundReport:
-    """A report on one scheduling round, which computed one load. Tuples have one value per device, except ``dropped``.
+    """A report on one scheduling round, which computed one load.
+
+    Tuples have one value per device, except ``dropped``.
 
     Attributes
     ----------

@@ -1,4 +1,7 @@
-"""The state of one load on several devices. Their threads ask a policy for items, and failed devices are dropped."""
+"""The state of one load on several devices.
+
+Their threads ask a policy for items, and failed devices are dropped.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +29,9 @@ class Round:
         policy.begin(n_items, sub_load, grain)
 
     def take(self, device: int) -> Range | None:
-        """Return the range of items that *device* computes next. Wait while it is unknown;
-        return ``None`` at the end.
+        """Return the range of items that *device* computes next.
+
+        Wait while it is unknown; return ``None`` at the end.
         """
         with self._changed:
             while self._left and self.error is None:
@@ -64,7 +68,10 @@ class Round:
             self._wake()
 
     def fail(self, device: int, error: Exception) -> None:
-        """Go on without *device*, which has failed with *error*. If no device is left, the round ends with *error*."""
+        """Go on without *device*, which has failed with *error*.
+
+        If no device is left, the round ends with *error*.
+        """
         with self._changed:
             self.failures[device] = error
             lost = self._in_flight.pop(device, None)

@@ -38,7 +38,10 @@ def member(session: Session) -> Member:
 
 @dataclass
 class _Piece:
-    """A piece of a load's part that is being computed. It keeps the arrays of its kernel alive."""
+    """A piece of a load's part that is being computed.
+
+    It keeps the arrays of its kernel alive.
+    """
 
     start: int
     stop: int
@@ -67,7 +70,10 @@ class Runner:
             self._names = self._program.parameters(self._kernel.name)
 
     def begin(self, load: Any, outputs: Mapping[str, NDArray[Any]]) -> None:
-        """Copy to the device the data that all parts of *load* share. Results will be written into *outputs*."""
+        """Copy to the device the data that all parts of *load* share.
+
+        Results will be written into *outputs*.
+        """
         if missing := outputs.keys() - {*self._names}:
             raise KernelSourceError(
                 f"{self._kernel.file}: kernel {self._kernel.name} has no parameter {', '.join(sorted(missing))} "
@@ -149,7 +155,9 @@ class Runner:
         }
 
     def _upload(self, name: str, host: NDArray[Any]) -> DeviceArray:
-        """Begin to copy *host* to the device. *host* must not change until the part is done.
+        """Begin to copy *host* to the device.
+
+        *host* must not change until the part is done.
 
         Later kernels wait for the copy.
         """

@@ -105,7 +105,9 @@ class HeteroScheduler:
         self._running = threading.Lock()
 
     def run(self, work: Work, loads: Iterable[Any], *, out: Sequence[NDArray[Any]] | None = None) -> HeteroRun:
-        """Compute *work* for each of the *loads*, one after the other. Each load is one scheduling round.
+        """Compute *work* for each of the *loads*, one after the other.
+
+        Each load is one scheduling round.
 
         Parameters
         ----------
@@ -259,7 +261,10 @@ def _round(
 def _compute(
     state: Round, device: int, runner: Runner, load: Any, outputs: dict[str, NDArray[Any]], warm_up: int
 ) -> None:
-    """Compute parts of *load* on one device until the round ends. Each device has a thread that runs this function."""
+    """Compute parts of *load* on one device until the round ends.
+
+    Each device has a thread that runs this function.
+    """
     try:
         started = time.perf_counter()
         runner.begin(load, outputs)

@@ -48,7 +48,10 @@ class Kernel:
 
     @property
     def file(self) -> str:
-        """Path of the kernel's source file. Source that is given as text is written to a file in the cache."""
+        """Path of the kernel's source file.
+
+        Source that is given as text is written to a file in the cache.
+        """
         if self.source.endswith(".cl"):
             return self.source
         path = cache_dir("sources") / f"{hashlib.sha256(self.source.encode()).hexdigest()[:16]}.cl"

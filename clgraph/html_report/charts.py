@@ -19,7 +19,10 @@ Point = tuple[float, float]
 
 
 class Series(NamedTuple):
-    """Points with one name. All coordinates are positive."""
+    """Points with one name.
+
+    All coordinates are positive.
+    """
 
     name: str
     points: Sequence[Point]

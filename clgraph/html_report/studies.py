@@ -15,7 +15,10 @@ _NOT_ATOMIC = (False, None)
 
 
 class StudyTable(NamedTuple):
-    """A table of one study. ``cells`` returns its rows, or no row if the files hold none of its benchmark."""
+    """A table of one study.
+
+    ``cells`` returns its rows, or no row if the files hold none of its benchmark.
+    """
 
     title: str
     headers: tuple[str, ...]

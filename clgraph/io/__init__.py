@@ -1,4 +1,7 @@
-"""Reading and writing of graph files. Each format has a module; :func:`read` detects the format."""
+"""Reading and writing of graph files.
+
+Each format has a module; :func:`read` detects the format.
+"""
 
 from __future__ import annotations
 

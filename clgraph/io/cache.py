@@ -1,4 +1,6 @@
-"""Binary copies of graphs that were read from files. The copies are mapped into memory the next time.
+"""Binary copies of graphs that were read from files.
+
+The copies are mapped into memory the next time.
 
 A cache file has a magic line, a line with the CRC-32 of all bytes after it, JSON (the directed flag; the
 reader's warnings; name, type, position and bytes of each array), and the arrays at multiples of 64 bytes.
@@ -81,7 +83,10 @@ def _checked_graph(arrays: dict[str, Any], directed: bool, sorted_rows: bool) ->
 
 
 def save(graph: Graph, path: Path, notes: Sequence[str] = ()) -> None:
-    """Write the cache file of *graph*, with the reader's warnings *notes*. Do nothing if the file cannot be written."""
+    """Write the cache file of *graph*, with the reader's warnings *notes*.
+
+    Do nothing if the file cannot be written.
+    """
     if graph.ids is not None and graph.ids.dtype.kind in "OV":
         return
     arrays = {name: array for name in _ARRAYS if (array := getattr(graph, name)) is not None}

@@ -19,7 +19,9 @@ _EDGE = -1  # replaces the letter e
 def read(
     path: Path, *, directed: bool | None = None, duplicates: Duplicates = "first", progress: Progress | None = None
 ) -> Graph:
-    """Read lines ``e u v``; vertices are numbered from 1 in the file. The graph has no weights.
+    """Read lines ``e u v``; vertices are numbered from 1 in the file.
+
+    The graph has no weights.
 
     By default (*directed* is ``None``), the graph is undirected. Some files list both directions of an edge; they
     become one edge, unless *duplicates* is "keep".

@@ -25,7 +25,10 @@ _KONECT = (
 
 
 class Head(NamedTuple):
-    """The information in the comments before the first edge. Numbers that the comments do not state are ``None``."""
+    """The information in the comments before the first edge.
+
+    Numbers that the comments do not state are ``None``.
+    """
 
     directed: bool
     konect: str = ""  # KONECT's word for the kind of weights, such as "positive"; empty in other files

@@ -145,7 +145,10 @@ class Edges:
         return src, dst
 
     def graph(self, n: int, *, directed: bool, duplicates: Duplicates) -> Graph:
-        """Return the graph of *n* vertices in which id ``base`` is vertex 0. Do not use this object afterwards."""
+        """Return the graph of *n* vertices in which id ``base`` is vertex 0.
+
+        Do not use this object afterwards.
+        """
         if n > (most := believed_vertices(self.n_edges)):
             raise file_error(self.path, f"{n} vertices with only {self.n_edges} edges; at most {most} are believed")
         for src, dst in self._pairs:

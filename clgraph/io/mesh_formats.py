@@ -18,7 +18,9 @@ _VTK_KINDS = {"f": "Float", "i": "Int", "u": "UInt"}
 
 
 def write_gmsh(data: MeshData, stream: IO[bytes]) -> None:
-    """Write a mesh in Gmsh's format. Regions become surfaces, markers become curves, and both become physical groups.
+    """Write a mesh in Gmsh's format.
+
+    Regions become surfaces, markers become curves, and both become physical groups.
 
     Triangles are grouped by region; their element tags are row numbers from 1 on. Gmsh's data are float64, so an
     integer that float64 cannot hold raises an :class:`InputError`.
@@ -62,7 +64,10 @@ def _are_groups(values: NDArray[Any]) -> bool:
 
 
 def _boxes(corners: NDArray[Any], number: NDArray[Any], n: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the least and the greatest coordinates of each of *n* groups of cells. *number* has each cell's group."""
+    """Return the least and the greatest coordinates of each of *n* groups of cells.
+
+    *number* has each cell's group.
+    """
     low, high = np.full((n, 3), np.inf), np.full((n, 3), -np.inf)
     np.minimum.at(low, number, corners.min(axis=1))
     np.maximum.at(high, number, corners.max(axis=1))

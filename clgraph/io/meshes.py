@@ -90,7 +90,9 @@ def read_mesh(
 def write_mesh(
     mesh: TriangleMesh, path: str | os.PathLike[str], *, cell_data: Mapping[str, ArrayLike] | None = None
 ) -> None:
-    """Write a triangulation to a file. An older file is replaced atomically, and stays unchanged if writing fails.
+    """Write a triangulation to a file.
+
+    An older file is replaced atomically, and stays unchanged if writing fails.
 
     Parameters
     ----------
@@ -185,7 +187,10 @@ def write_planar_graph(graph: PlanarGraph, path: str | os.PathLike[str]) -> None
 
 
 def _read_by_meshio(source: Path) -> MeshData:
-    """Return the points, triangles, lines and columns of a file. Ignored cells and coordinates cause a warning."""
+    """Return the points, triangles, lines and columns of a file.
+
+    Ignored cells and coordinates cause a warning.
+    """
     meshio = _meshio(source)
     with contextlib.ExitStack() as stack:
         file, format = source, None

@@ -88,7 +88,10 @@ def _read_header(stream: IO[bytes], path: Path) -> _Header:
 
 
 def _rows_of(block: Block, header: _Header, n_left: int) -> _Rows:
-    """Return the checked rows of a block. *n_left* vertices have no row in the blocks before this block."""
+    """Return the checked rows of a block.
+
+    *n_left* vertices have no row in the blocks before this block.
+    """
     skip, stride, n = header.skip, header.stride, header.n_vertices
     is_row = block.counts >= 0
     excess = int(np.count_nonzero(is_row)) - n_left
@@ -114,8 +117,9 @@ def _rows_of(block: Block, header: _Header, n_left: int) -> _Rows:
 
 
 def write(graph: Graph, stream: IO[bytes]) -> None:
-    """Write *graph* as a METIS file. It must be undirected, without
-    self-loops, and unweighted or with integer weights.
+    """Write *graph* as a METIS file.
+
+    It must be undirected, without self-loops, and unweighted or with integer weights.
     """
     weights, columns = graph.edge_weights, graph.column_indices + 1
     if graph.directed:

@@ -33,7 +33,9 @@ _MAX_INFLATION = 1032  # The largest factor by which deflate can compress data.
 
 
 def read(path: Path, *, directed: bool | None = None, progress: Progress | None = None) -> Graph:
-    """Read a graph that :func:`write` or ``scipy.sparse.save_npz`` has written. Nothing is unpickled.
+    """Read a graph that :func:`write` or ``scipy.sparse.save_npz`` has written.
+
+    Nothing is unpickled.
 
     *directed* overrides the archive's flag. For a scipy matrix, it is as in :meth:`Graph.from_scipy`.
     """
@@ -66,7 +68,10 @@ def _from_arrays(found: Mapping[str, NDArray[Any]], directed: bool | None) -> Gr
 
 
 def write(graph: Graph, stream: IO[bytes]) -> None:
-    """Write all arrays of *graph* as an uncompressed archive. Its ids must not be Python objects."""
+    """Write all arrays of *graph* as an uncompressed archive.
+
+    Its ids must not be Python objects.
+    """
     if graph.ids is not None and graph.ids.dtype.kind == "O":
         raise InputError("ids that are Python objects cannot be saved; drop them or make them text")
     arrays = {name: array for name in _ARRAYS if (array := getattr(graph, name)) is not None}

@@ -27,7 +27,9 @@ def read(
     duplicates: Duplicates = "first",
     progress: Progress | None = None,
 ) -> Graph:
-    """Read a parquet file of edges. Ids are integers or text; the ids that occur become vertices.
+    """Read a parquet file of edges.
+
+    Ids are integers or text; the ids that occur become vertices.
 
     Parameters
     ----------

@@ -157,7 +157,10 @@ class Block:
         return self.line_error(int(np.searchsorted(ends, at, "right")), expected)
 
     def rows(self, width: int, expected: str) -> NDArray[Any]:
-        """Return the block's values with shape (n, width). Each line must have *width* numbers or no number."""
+        """Return the block's values with shape (n, width).
+
+        Each line must have *width* numbers or no number.
+        """
         wrong = self.counts != width
         if wrong.any():
             wrong &= self.counts > 0
@@ -167,7 +170,10 @@ class Block:
 
 
 def read_header(stream: IO[bytes], comments: bytes, first_line: int = 1) -> tuple[list[bytes], bytes, int]:
-    """Read up to the first line that is no comment and not blank. Return the comments, that line and its number."""
+    """Read up to the first line that is no comment and not blank.
+
+    Return the comments, that line and its number.
+    """
     header = []
     while line := stream.readline():
         text = line.strip()

@@ -34,7 +34,10 @@ class _Points(NamedTuple):
 
 
 class _Lines:
-    """The lines of a file that contain numbers. The methods consume these lines from the first to the last."""
+    """The lines of a file that contain numbers.
+
+    The methods consume these lines from the first to the last.
+    """
 
     def __init__(self, path: Path) -> None:
         values: list[NDArray[np.float64]] = [np.zeros(0)]
@@ -64,7 +67,10 @@ class _Lines:
         return file_error(self.path, expected, line=int(self.numbers[at]), text=text.encode())
 
     def header(self, expected: str, most: int, defaults: tuple[int, ...]) -> list[int]:
-        """Return the integers of the next line. *defaults* replace missing integers. The first is at most *most*."""
+        """Return the integers of the next line.
+
+        *defaults* replace missing integers. The first is at most *most*.
+        """
         if not self.left:
             raise self.error(expected)
         numbers = self.values[self.starts[self.at] :][: self.counts[self.at]]

@@ -25,7 +25,9 @@ class Gathers:
 
 @record
 class Atomics:
-    """Atomic read-modify-write operations on ``n_words`` addresses. ``operation`` is a key of the device's rates.
+    """Atomic read-modify-write operations on ``n_words`` addresses.
+
+    ``operation`` is a key of the device's rates.
 
     ``n_words=1`` means one hot word, for which ``n_items`` work-items compete.
     ``n_words=inf`` means that each work-group has words of its own, in cache lines that it has just read.
@@ -47,7 +49,9 @@ class Chain:
 
 @record
 class HostItems:
-    """Items that compiled code on the host processes one after the other. ``way`` is a key of the host's rates.
+    """Items that compiled code on the host processes one after the other.
+
+    ``way`` is a key of the host's rates.
 
     ``working_set_bytes`` is the size of the memory that the code accesses in random order.
     """
@@ -59,7 +63,9 @@ class HostItems:
 
 @record
 class Work:
-    """Counts of the work in one run of a strategy. The cost model predicts the time of the run from them.
+    """Counts of the work in one run of a strategy.
+
+    The cost model predicts the time of the run from them.
 
     Attributes
     ----------
@@ -104,8 +110,9 @@ class Work:
         )  # fmt: skip
 
     def times(self, n: float, weight: float = 1.0) -> Work:
-        """Return the work of *n* runs. Counts except launches, read-backs and
-        barriers are also multiplied by *weight*.
+        """Return the work of *n* runs.
+
+        Counts except launches, read-backs and barriers are also multiplied by *weight*.
         """
         k = n * weight
         return Work(

@@ -1,4 +1,6 @@
-"""Recipes: descriptions of the steps of a strategy as data. The engine runs the steps.
+"""Recipes: descriptions of the steps of a strategy as data.
+
+The engine runs the steps.
 
 A recipe lists the steps of a run, and describes the steps' arrays and the values that kernels share.
 """

@@ -132,7 +132,9 @@ def choose(
     facts: DeviceFacts,
     rates: DeviceRates,
 ) -> Choice:
-    """Choose the strategy *requested*. For ``"auto"``, take the contender that is predicted to be the fastest.
+    """Choose the strategy *requested*.
+
+    For ``"auto"``, take the contender that is predicted to be the fastest.
 
     If no contender can run, all strategies that can run are compared.
 
@@ -198,8 +200,9 @@ def prices(
 
 
 def priced(strategy: Strategy, problem: Any, facts: DeviceFacts, rates: DeviceRates) -> Estimate:
-    """Predict the time of a call with *strategy*. On a device, the time
-    includes overhead of calls, copies and checks.
+    """Predict the time of a call with *strategy*.
+
+    On a device, the time includes overhead of calls, copies and checks.
     """
     if strategy.kind == "sequential":
         return estimate(strategy.work(problem, facts), rates)

@@ -122,7 +122,10 @@ class Member(Team):
             self._pinned.pop(name, None)
 
     def _is_pinned(self, host: NDArray[Any]) -> bool:
-        """Return whether *host* is in pinned shared memory. A block of shared memory is pinned on its first use."""
+        """Return whether *host* is in pinned shared memory.
+
+        A block of shared memory is pinned on its first use.
+        """
         place = shared_memory.place_of(host)
         if place is None or self.session.facts.is_cpu:
             return False

@@ -1,4 +1,7 @@
-"""Graphs divided into parts for several GPUs. Each GPU's process holds a part, or reads it from shared memory."""
+"""Graphs divided into parts for several GPUs.
+
+Each GPU's process holds a part, or reads it from shared memory.
+"""
 
 from __future__ import annotations
 
@@ -167,7 +170,10 @@ def is_shared(graph: Graph) -> bool:
 def streamed(
     graph: Graph, processes: Processes, *, shares: str = "speed", segment_entries: Any = None, weights: bool = False
 ) -> ProcessGraph:
-    """Return a ProcessGraph of *graph*, which is in shared memory. Each process reads its part anew in each call."""
+    """Return a ProcessGraph of *graph*, which is in shared memory.
+
+    Each process reads its part anew in each call.
+    """
     made = ProcessGraph(processes, graph.n_vertices, graph.n_edges, directed=graph.directed)
     made.source, arrays, segment = graph, Arrays.of(graph), checked_segment(segment_entries)
     made.parts = [Stream(arrays, cut, segment, weights) for cut in cuts_of(processes, graph.n_edges, shares)]

@@ -37,7 +37,9 @@ _keys = itertools.count()
 
 
 def device_names(devices: object) -> list[str]:
-    """Return a name ``"platform:device"`` for each of the *devices*. ``"all"`` stands for all GPUs.
+    """Return a name ``"platform:device"`` for each of the *devices*.
+
+    ``"all"`` stands for all GPUs.
 
     Raises
     ------
@@ -82,7 +84,10 @@ def _n_gpus() -> int:
 
 @cache
 def _chosen(key: tuple[str, ...]) -> tuple[tuple[str, ...], int]:
-    """Return the names of the devices in *key*, and the number of GPUs among them. A search takes 1 ms per device."""
+    """Return the names of the devices in *key*, and the number of GPUs among them.
+
+    A search takes 1 ms per device.
+    """
     if key == ("all",):
         found = working_gpus()
         if not found:
@@ -197,8 +202,9 @@ class Processes:
                 raise self._lost(place) from error
 
     def _receive(self) -> list[Any]:
-        """Return the answers of all processes. If an answer is an error, it is
-        raised after all processes have answered.
+        """Return the answers of all processes.
+
+        If an answer is an error, it is raised after all processes have answered.
         """
         waiting = {process.connection: place for place, process in enumerate(self._processes)}
         answers: list[Any] = [None] * len(self)
@@ -240,7 +246,10 @@ _started: dict[tuple[str, ...], Processes] = {}
 
 
 def processes_of(devices: Sequence[str]) -> Processes:
-    """Return the :class:`Processes` of *devices*. Later calls with the same devices return the same object."""
+    """Return the :class:`Processes` of *devices*.
+
+    Later calls with the same devices return the same object.
+    """
     key = tuple(devices)
     if key not in _started:
         _started[key] = Processes(key)

@@ -1,4 +1,7 @@
-"""Graphs whose CSR entries are split over several devices. Each device has all vertices."""
+"""Graphs whose CSR entries are split over several devices.
+
+Each device has all vertices.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,9 @@ SPLIT_OPTIONS = "shares", "segment_entries"
 
 
 class SplitGraph:
-    """A graph in parts, which stay on several devices. A part has all vertices and some of the CSR entries.
+    """A graph in parts, which stay on several devices.
+
+    A part has all vertices and some of the CSR entries.
 
     :meth:`from_graph` splits a graph. The constructor takes parts that are on the devices already, such as graphs that
     kernels have made there.
@@ -211,7 +216,10 @@ def ranges(n_entries: int, weights: Sequence[float]) -> list[tuple[int, int]]:
 
 
 def in_segments(first: int, stop: int, most: int) -> list[tuple[int, int]]:
-    """Cut the graph's entries *first* … *stop* − 1 into segments of *most* entries. The last segment may be shorter."""
+    """Cut the graph's entries *first* … *stop* − 1 into segments of *most* entries.
+
+    The last segment may be shorter.
+    """
     return [(at, min(at + most, stop)) for at in range(first, stop, most)]
 
 
@@ -230,7 +238,10 @@ def segment_entries_for(session: Session, n_entries: int) -> int:
 
 
 def wait_for(session: Session) -> None:
-    """Wait for all enqueued commands of a session. Other threads can call the driver meanwhile."""
+    """Wait for all enqueued commands of a session.
+
+    Other threads can call the driver meanwhile.
+    """
     with session.driver, typed_errors("waiting for the device"):
         marker = cl.enqueue_marker(session.queue)
         session.queue.flush()

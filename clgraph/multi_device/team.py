@@ -169,7 +169,9 @@ class Team:
         return copy
 
     def write(self, array: DeviceArray, first: int, host: NDArray[Any]) -> None:
-        """Copy *host* to the items of *array* from *first* on, while kernels run. *host* may change afterwards.
+        """Copy *host* to the items of *array* from *first* on, while kernels run.
+
+        *host* may change afterwards.
 
         Kernels that are already enqueued must not use these items. Kernels that are enqueued from now on may use them.
         """

@@ -15,7 +15,9 @@ EXACT = 2**53  # All integers below this are exact as doubles.
 
 
 class Adjacency:
-    """The nodes and entries of a networkx graph as arrays. An undirected edge has two entries, and a self-loop has one.
+    """The nodes and entries of a networkx graph as arrays.
+
+    An undirected edge has two entries, and a self-loop has one.
 
     Rows keep the order in which networkx iterates over neighbours, because its searches visit nodes in this order.
     Parallel edges have separate entries.

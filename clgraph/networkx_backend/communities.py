@@ -16,7 +16,10 @@ def louvain_communities(
     G: Any, weight: Any = "weight", resolution: float = 1, threshold: float = 1e-07, max_level: Any = None,
     seed: Any = None,
 ) -> list[set[Any]]:  # fmt: skip
-    """Find communities by Louvain's method. They are not networkx's, whose node order is random."""
+    """Find communities by Louvain's method.
+
+    They are not networkx's, whose node order is random.
+    """
     return _found("louvain", G, weight, resolution, max_level, seed)
 
 

@@ -38,7 +38,10 @@ class Calls:
 
 
 class Profile(dict[str, Calls]):
-    """The calls that networkx has sent to this backend, by name of the function. It prints as a table."""
+    """The calls that networkx has sent to this backend, by name of the function.
+
+    It prints as a table.
+    """
 
     def __str__(self) -> str:
         rows = [

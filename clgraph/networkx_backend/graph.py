@@ -1,5 +1,6 @@
-"""Graph classes of the backend. They are subclasses of networkx's that hold arrays, and make
-dictionaries on first use.
+"""Graph classes of the backend.
+
+They are subclasses of networkx's that hold arrays, and make dictionaries on first use.
 """
 
 from __future__ import annotations
@@ -34,7 +35,10 @@ class BackendGraph:
 
     @property
     def _adjacency(self) -> Adjacency:
-        """The arrays of this graph. After a change of the graph, they are read again from its dictionaries."""
+        """The arrays of this graph.
+
+        After a change of the graph, they are read again from its dictionaries.
+        """
         cache: dict[Any, Any] | None = self.__dict__.get("__networkx_cache__")
         if self._arrays is None or (self._has_dicts and not (cache and _VALID in cache)):
             self._arrays = read(self)
@@ -47,7 +51,10 @@ class BackendGraph:
         return "_adj" in self.__dict__
 
     def _made(self, name: str) -> Any:
-        """Return networkx's dictionary *name* of this graph. All dictionaries are built on first use."""
+        """Return networkx's dictionary *name* of this graph.
+
+        All dictionaries are built on first use.
+        """
         if name not in self.__dict__:
             if self._arrays is None:
                 raise AttributeError(name)  # The attribute is missing because __init__ has not set it yet.

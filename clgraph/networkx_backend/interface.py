@@ -75,7 +75,10 @@ class Backend:
 
 
 def _dispatched(entry: Entry) -> Callable[..., Any]:
-    """Return the function that networkx calls for *entry*. If a device fails, networkx then runs its own function."""
+    """Return the function that networkx calls for *entry*.
+
+    If a device fails, networkx then runs its own function.
+    """
 
     @wraps(entry.run)
     def call(*args: Any, **kwargs: Any) -> Any:

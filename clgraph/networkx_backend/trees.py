@@ -37,7 +37,10 @@ def _forest(adjacency: Adjacency, weights: NDArray[Any] | None, *, maximum: bool
 
 
 def _weights(G: Any, weight: Any, ignore_nan: bool) -> NDArray[Any] | None:
-    """Return the edge weights of *G*. A NaN weight raises the same error as in networkx, unless *ignore_nan*."""
+    """Return the edge weights of *G*.
+
+    A NaN weight raises the same error as in networkx, unless *ignore_nan*.
+    """
     weights = arrays(G).weights(weight)
     if weights is not None and weights.dtype == np.int64 and weights.size and weights.min() == np.iinfo(np.int64).min:
         raise NotImplementedError("the weight -2**63 has no negative")

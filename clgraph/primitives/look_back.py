@@ -26,7 +26,9 @@ def looks_back(session: Session) -> bool:
 
 
 class LookBack(Launches):
-    """A reusable operation that enqueues ordinary launches, and then launches with look-back. One kind may be missing.
+    """A reusable operation that enqueues ordinary launches, and then launches with look-back.
+
+    One kind may be missing.
 
     State words are not cleared between runs: the values that a launch leaves count as "nothing" for the next
     launch. This requires that the host knows which launches the device got. After a run that raised, it does not
@@ -87,7 +89,10 @@ class LookBack(Launches):
         return self._control
 
     def run(self) -> None:
-        """Enqueue the launches of the operation. After an error, the operation can be run again."""
+        """Enqueue the launches of the operation.
+
+        After an error, the operation can be run again.
+        """
         if not self._is_known:
             for words in self._words:
                 words.fill(0)
@@ -102,7 +107,10 @@ class LookBack(Launches):
         self._is_known = True
 
     def run_checked(self) -> None:
-        """Run the operation and then :meth:`check`. If it uses look-back, the check waits for the device."""
+        """Run the operation and then :meth:`check`.
+
+        If it uses look-back, the check waits for the device.
+        """
         self.run()
         self.check()
 

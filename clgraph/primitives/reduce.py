@@ -33,7 +33,9 @@ def operation_defines(operation: str, dtype: np.dtype[Any]) -> dict[str, int | s
 
 
 class Reduce(Launches):
-    """A reusable operation that computes the sum, minimum or maximum of a device array. The result stays on the device.
+    """A reusable operation that computes the sum, minimum or maximum of a device array.
+
+    The result stays on the device.
 
     Parameters
     ----------

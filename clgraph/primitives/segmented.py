@@ -1,4 +1,7 @@
-"""Reductions and sorts within each segment of a device array. CSR offsets give the segments."""
+"""Reductions and sorts within each segment of a device array.
+
+CSR offsets give the segments.
+"""
 
 from __future__ import annotations
 

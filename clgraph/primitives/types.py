@@ -22,7 +22,9 @@ _C_NAMES = {"int32": "int", "uint32": "uint", "int64": "long", "uint64": "ulong"
 
 
 class Launches:
-    """The base class of reusable operations on device arrays. A run enqueues the operation's launches in order.
+    """The base class of reusable operations on device arrays.
+
+    A run enqueues the operation's launches in order.
 
     Attributes
     ----------

@@ -105,7 +105,10 @@ def probe(
 
 
 class _Measurement:
-    """A run of the probe on one device. If a measurement fails, its rate gets the generic value and the run goes on."""
+    """A run of the probe on one device.
+
+    If a measurement fails, its rate gets the generic value and the run goes on.
+    """
 
     def __init__(self, session: Session, effort: Effort, progress: Progress | None) -> None:
         facts = session.facts

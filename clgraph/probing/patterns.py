@@ -165,7 +165,10 @@ class Bench:
     # ---- memory
 
     def stream(self) -> Trial:
-        """Return a trial that reads the whole scratch buffer repeatedly. Bytes count as operations."""
+        """Return a trial that reads the whole scratch buffer repeatedly.
+
+        Bytes count as operations.
+        """
         n_words = self.scratch_bytes // 4
         self.words(np.uint32, n_words).fill(1)
         n_items = self.scratch_bytes // _READS_PER_ITEM_BYTES
@@ -215,7 +218,10 @@ class Bench:
         return self._loop(launch, 1, lambda turns: self._check_out(0, turns), MAX_TURNS)
 
     def launches(self) -> Trial:
-        """Return a trial of many launches in a row. The host's clock times the trial, so enqueueing is included."""
+        """Return a trial of many launches in a row.
+
+        The host's clock times the trial, so enqueueing is included.
+        """
 
         def finish() -> None:  # Session.finish sleeps while it waits, which would make the measured time too coarse.
             with typed_errors("waiting for the device"):

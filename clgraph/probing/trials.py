@@ -15,7 +15,9 @@ MAX_TURNS = 1 << 22
 
 @dataclass(frozen=True)
 class Trial:
-    """A piece of work to be timed. It can be made longer until the clock measures it precisely.
+    """A piece of work to be timed.
+
+    It can be made longer until the clock measures it precisely.
 
     Attributes
     ----------

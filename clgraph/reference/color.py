@@ -118,7 +118,10 @@ def _pattern(graph: Any) -> csr_array:
 
 
 def _closed(rows: csr_array, start: int) -> csr_array:
-    """Return CSR *rows* with each row's own vertex added to the row's entries. The first row has the number *start*."""
+    """Return CSR *rows* with each row's own vertex added to the row's entries.
+
+    The first row has the number *start*.
+    """
     closed = (rows + eye_array(*rows.shape, k=start, dtype=np.int32, format="csr")).tocsr()
     closed.data[:] = 1
     return closed

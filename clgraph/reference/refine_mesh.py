@@ -121,7 +121,9 @@ def _check_topology(mesh: TriangleMesh, needed: NDArray[np.bool_]) -> NDArray[np
 
 
 def _overlap(mesh: TriangleMesh) -> str | None:
-    """Return a message that says where triangles of the mesh overlap, or ``None``. Neighbour links must be right.
+    """Return a message that says where triangles of the mesh overlap, or ``None``.
+
+    Neighbour links must be right.
 
     Triangles overlap if the triangles around a point cover more than 360 degrees, or if edges at the boundary meet.
     """
@@ -146,7 +148,10 @@ def _overlap(mesh: TriangleMesh) -> str | None:
 
 
 def _close_pairs(ends: NDArray[np.float64]) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """Yield pairs of edges whose bounding boxes meet, as two arrays of edge numbers. *ends* has shape (n, 2, 2)."""
+    """Yield pairs of edges whose bounding boxes meet, as two arrays of edge numbers.
+
+    *ends* has shape (n, 2, 2).
+    """
     low, high = ends.min(axis=1), ends.max(axis=1)
     sweeps = []
     for axis in range(2):

@@ -49,7 +49,9 @@ def sub_devices(device: object, counts: Sequence[int]) -> list[Session]:
 
 
 def sessions_of(devices: object) -> list[Session]:
-    """Return a session for each of the *devices*. ``"all"`` means all GPUs and one CPU.
+    """Return a session for each of the *devices*.
+
+    ``"all"`` means all GPUs and one CPU.
 
     Raises
     ------

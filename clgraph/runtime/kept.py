@@ -42,7 +42,10 @@ class Kept:
             return plan
 
     def put(self, graph: Any, key: Hashable, plan: Any, n_bytes: int) -> None:
-        """Cache *plan* while *graph* exists. The plan takes *n_bytes* on the device, and must not refer to *graph*."""
+        """Cache *plan* while *graph* exists.
+
+        The plan takes *n_bytes* on the device, and must not refer to *graph*.
+        """
         with self._lock:
             # Another thread may have cached a plan under the same key meanwhile.
             old, _ = self._plans.pop((weakref.ref(graph), key), (None, 0))
@@ -57,7 +60,10 @@ class Kept:
             each.release()
 
     def forget(self, graph: weakref.ref[Any] | None = None) -> bool:
-        """Drop the cached plans of *graph*, or of all graphs if it is ``None``. Return whether there were any."""
+        """Drop the cached plans of *graph*, or of all graphs if it is ``None``.
+
+        Return whether there were any.
+        """
         with self._lock:
             keys = [key for key in list(self._plans) if graph is None or key[0] is graph]
             gone = [self._plans.pop(key)[0] for key in keys]

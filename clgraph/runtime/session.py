@@ -96,8 +96,9 @@ class Session:
 
     @property
     def queue(self) -> cl.CommandQueue:
-        """The command queue of the device. In a forked child it would hang,
-        so reading it raises a :class:`ForkError`.
+        """The command queue of the device.
+
+        In a forked child it would hang, so reading it raises a :class:`ForkError`.
         """
         return self.commands.queue
 
@@ -110,7 +111,9 @@ class Session:
         self.commands.finish()
 
     def measure(self, started: float | None = None) -> AbstractContextManager[Recorder]:
-        """Record events and compile times inside the block. The total time starts at *started*, by default now.
+        """Record events and compile times inside the block.
+
+        The total time starts at *started*, by default now.
 
         Returns
         -------
@@ -122,7 +125,10 @@ class Session:
     def run_info(
         self, recorder: Recorder, strategy: str, kind: str, predicted_seconds: dict[str, float], **more: Any
     ) -> RunInfo:
-        """Return the ``info`` of the run that *recorder* recorded. *more* are further fields of the ``info``."""
+        """Return the ``info`` of the run that *recorder* recorded.
+
+        *more* are further fields of the ``info``.
+        """
         assert recorder.seconds is not None
         return RunInfo(
             strategy, kind, self.facts.name, self.why, recorder.seconds, predicted_seconds, recorder.kernels(), **more
@@ -160,8 +166,9 @@ class Session:
         self.memory.check_memory(sizes)
 
     def upload(self, host: NDArray[Any], *, in_place: bool = False) -> DeviceArray:
-        """Copy *host* to the device. A CPU device uses *host* without a copy
-        if it is read-only and aligned to 64 bytes.
+        """Copy *host* to the device.
+
+        A CPU device uses *host* without a copy if it is read-only and aligned to 64 bytes.
 
         Kernels must not write to the result. With *in_place*, a CPU device uses *host* without a copy if it is
         contiguous and aligned to 16 bytes, and the caller must not change it meanwhile.

@@ -80,7 +80,10 @@ class BFS(SearchResult, _BFS):
 
 
 class Options(TypedDict, total=False):
-    """Keyword options of :func:`bfs`, the breadth-first search. Its docstring describes them."""
+    """Keyword options of :func:`bfs`, the breadth-first search.
+
+    Its docstring describes them.
+    """
 
     atomic: bool
     balance: bool

@@ -10,7 +10,10 @@ from clgraph.data.graphs.wrapped import wrap_graph
 
 
 def as_problem(graph: Any, *, source: Any = LARGEST_DEGREE, max_depth: int | None = None) -> SearchProblem:
-    """Check the arguments of :func:`bfs` and return them as a search problem. Depths are capped at 2**31 - 2."""
+    """Check the arguments of :func:`bfs` and return them as a search problem.
+
+    Depths are capped at 2**31 - 2.
+    """
     graph = wrap_graph(graph, merged=False, along_rows=True)
     sources = source_numbers(graph, source)
     if max_depth is not None:

@@ -1,4 +1,7 @@
-"""Breadth-first search on a CPU: top-down with queues, or bottom-up with bitmaps. The host decides after each level."""
+"""Breadth-first search on a CPU: top-down with queues, or bottom-up with bitmaps.
+
+The host decides after each level.
+"""
 
 from __future__ import annotations
 
@@ -157,7 +160,9 @@ class QueuedSearch:
         return place
 
     def _search_bottom_up(self, place: list[int]) -> int:
-        """Search bottom-up while this is faster than top-down. Return the next depth, or 0 if the search has ended.
+        """Search bottom-up while this is faster than top-down.
+
+        Return the next depth, or 0 if the search has ended.
 
         *place* holds the state of the search, which this method updates.
         """

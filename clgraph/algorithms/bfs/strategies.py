@@ -1,4 +1,7 @@
-"""Strategies of breadth-first search. Strategies in rounds over all vertices are in ``traversal.strategies``."""
+"""Strategies of breadth-first search.
+
+Strategies in rounds over all vertices are in ``traversal.strategies``.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +50,9 @@ def has_queues(facts: DeviceFacts) -> bool:
 
 
 def _recipe(problem: SearchProblem, facts: DeviceFacts, *, alpha: int = 0, beta: int = 1) -> Recipe:
-    """Return the recipe of a breadth-first search. With an *alpha* of 0, the search never goes bottom-up.
+    """Return the recipe of a breadth-first search.
+
+    With an *alpha* of 0, the search never goes bottom-up.
 
     On GPUs without a grid barrier the host launches each level.
     """

@@ -25,7 +25,9 @@ _WHAT = "colouring at distance 2"
 
 
 class Claims:
-    """A step that colours in rounds. In each round some vertices claim colours, and the winners keep their colours.
+    """A step that colours in rounds.
+
+    In each round some vertices claim colours, and the winners keep their colours.
 
     Attributes
     ----------

@@ -76,7 +76,10 @@ class ColoringPlan(Plan):
 
 
 def _numbered(colors: NDArray[np.int32]) -> tuple[int, NDArray[np.int32]]:
-    """Renumber *colors* without gaps. Return the number of colours and the new colours."""
+    """Renumber *colors* without gaps.
+
+    Return the number of colours and the new colours.
+    """
     if (none := colors < 0).any():
         raise VerificationError(f"vertex {none.argmax()} has no colour")
     used = np.bincount(colors) > 0

@@ -28,7 +28,10 @@ GPU_ROW_LOADS = 1 / 128, 1 / 16
 
 
 def work(problem: ColoringProblem, facts: DeviceFacts, *, strategy: str) -> Work:
-    """Predict the work of one colouring. A greedy one at distance 2 includes the host's work on the square graph."""
+    """Predict the work of one colouring.
+
+    A greedy one at distance 2 includes the host's work on the square graph.
+    """
     stats, at = problem.stats, problem.distance - 1
     if strategy == "jones_plassmann" and problem.distance == 2:
         return Work(host_seconds=PAIR_SECONDS * problem.n_pairs)

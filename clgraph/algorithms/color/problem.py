@@ -30,7 +30,9 @@ _MAX_DEGREE = 2**31 - 1  # The priorities of vertices have room for degrees of u
 
 @dataclass(frozen=True)
 class ColoringProblem(GraphProblem):
-    """A graph to colour, with the settings. With *bipartite*, the columns of the graph's matrix are coloured.
+    """A graph to colour, with the settings.
+
+    With *bipartite*, the columns of the graph's matrix are coloured.
 
     The graph is symmetric, unless *bipartite* is set.
 
@@ -79,7 +81,10 @@ class ColoringProblem(GraphProblem):
 
     @cached_property
     def rows(self) -> Graph:
-        """The graph rows that kernels read. At distance 2 they are sorted, and row v lists the nets of vertex v."""
+        """The graph rows that kernels read.
+
+        At distance 2 they are sorted, and row v lists the nets of vertex v.
+        """
         graph = self.graph
         if self.distance == 2 and not graph.has_sorted_rows:
             graph = graph.sorted_pattern()
@@ -93,7 +98,10 @@ class ColoringProblem(GraphProblem):
 
     @cached_property
     def nets(self) -> csr_array:
-        """A boolean matrix whose entry (i, j) is True if net i has member j. In a graph, net i includes vertex i."""
+        """A boolean matrix whose entry (i, j) is True if net i has member j.
+
+        In a graph, net i includes vertex i.
+        """
         graph = self.graph
         # In a row that is not sorted, repeated entries may be apart, so the rows are sorted first.
         if self.bipartite and not graph.has_sorted_rows:
@@ -110,7 +118,10 @@ class ColoringProblem(GraphProblem):
 
     @property
     def on_square(self) -> ColoringProblem:
-        """The equivalent colouring problem at distance 1. A problem at distance 2 becomes the square of its graph."""
+        """The equivalent colouring problem at distance 1.
+
+        A problem at distance 2 becomes the square of its graph.
+        """
         return self if self.distance == 1 else self._on_square
 
     @cached_property
@@ -129,7 +140,10 @@ class ColoringProblem(GraphProblem):
 
     @property
     def members(self) -> int:
-        """Number of members of the largest net. Parallel entries are counted separately."""
+        """Number of members of the largest net.
+
+        Parallel entries are counted separately.
+        """
         return self.graph.stats.max_degree + (not self.bipartite)
 
 

@@ -23,7 +23,10 @@ _CPU_GROUP, _HUB_GROUP = 64, 256  # Least work-group size on CPUs, and greatest 
 
 
 def tile_stride(facts: DeviceFacts, n: int) -> int:
-    """Return a stride that visits each tile of *n* vertices once. On GPUs, tiles visited in a row are far apart."""
+    """Return a stride that visits each tile of *n* vertices once.
+
+    On GPUs, tiles visited in a row are far apart.
+    """
     n_tiles = -(-n // facts.sub_group_size)
     step = 1 if facts.is_cpu else max(1, round(n_tiles * order_constant("GOLDEN") / 2**32))
     while math.gcd(step, n_tiles) > 1:
@@ -158,7 +161,10 @@ def _recipe(
 
 
 def _rounds(n: int, facts: DeviceFacts, limit: int) -> Step:
-    """Return the step that runs all rounds. Each round recolours the vertices whose colours collide."""
+    """Return the step that runs all rounds.
+
+    Each round recolours the vertices whose colours collide.
+    """
     if facts.dialect.has_grid_barrier:
         return Phase(f"{_SOURCE}:rounds", n, max_groups=limit, status="state[STATE_STATUS]")
     assign, check = (Phase(f"{_SOURCE}:{name}", n, max_groups=limit) for name in ("assign_round", "check_round"))

@@ -23,7 +23,10 @@ from clgraph.primitives.types import NOT_TUNED, Tuning
 
 
 def jones_plassmann(problem: ColoringProblem, facts: DeviceFacts, tuning: Tuning = NOT_TUNED) -> Recipe:
-    """Return the recipe of a greedy colouring. At distance 2 it colours the square of the graph."""
+    """Return the recipe of a greedy colouring.
+
+    At distance 2 it colours the square of the graph.
+    """
     if problem.distance == 2:
         return tries(problem, tuning, (problem.order or "largest_first",))
     return at_distance_one.jones_plassmann(problem, facts, tuning)
@@ -60,7 +63,10 @@ def hash_repair(
     hash: str | None = None,
     bits: int | None = None,
 ) -> Recipe:
-    """Return the recipe whose first colours are the low *bits* of *hash*. A sample of entries sets the default hash."""
+    """Return the recipe whose first colours are the low *bits* of *hash*.
+
+    A sample of entries sets the default hash.
+    """
     if hash is not None:
         check_choice("hash", hash, HASHES)
     from_hash = distance_two.from_hash if problem.distance == 2 else speculation.from_hash

@@ -137,7 +137,10 @@ class VertexOrder(NamedTuple):
         return -(-n // (order_constant("PHASE_SIZE") * self.n_turns))
 
     def arrivals(self, n: int) -> NDArray[np.uint32]:
-        """Return the position at which a turn visits each block of *n* vertices. A block has 32 places in a turn."""
+        """Return the position at which a turn visits each block of *n* vertices.
+
+        A block has 32 places in a turn.
+        """
         bits = self.block_bits
         blocks = np.arange(self.n_blocks(n), dtype=np.uint32)
         step = np.uint32(order_constant("GOLDEN") >> (32 - bits) | 1)
@@ -167,7 +170,9 @@ def _hash_key(seed: int) -> int:
 
 
 def rank_steps(graph: Graph, order: str, seed: int) -> tuple[Step, ...]:
-    """Return the steps that write each vertex's priority to the array ``ranks``, uint32. The graph is symmetric.
+    """Return the steps that write each vertex's priority to the array ``ranks``, uint32.
+
+    The graph is symmetric.
 
     Vertices of higher priority go first. Among equal priorities the lower vertex number goes first.
     """
@@ -179,7 +184,10 @@ def rank_steps(graph: Graph, order: str, seed: int) -> tuple[Step, ...]:
 
 
 def sorting(*arrays: str) -> Use:
-    """Return the step that sorts by keys. Its four arrays are keys, sorted keys, values and sorted values."""
+    """Return the step that sorts by keys.
+
+    Its four arrays are keys, sorted keys, values and sorted values.
+    """
     return Use(lambda plan: Sort(plan.session, *(plan.arrays[name] for name in arrays)))
 
 
@@ -273,7 +281,10 @@ class SmallestLast:
         return n_waves, found[self._word["LISTED"] + turn], turn
 
     def _count(self, n_removed: int, kernel: str) -> None:
-        """Subtract *n_removed* from the number of vertices left. If too few are left, *kernel* is faulty."""
+        """Subtract *n_removed* from the number of vertices left.
+
+        If too few are left, *kernel* is faulty.
+        """
         if n_removed > self._left:
             check_status(STATUS_STUCK, f"{kernel}, with {self._left} vertices left")
         self._left -= n_removed

@@ -38,7 +38,9 @@ class _Part(NamedTuple):
 
 
 class Windows:
-    """A loop of colouring steps. Each step colours vertices that find a colour in one window, and lists the others.
+    """A loop of colouring steps.
+
+    Each step colours vertices that find a colour in one window, and lists the others.
 
     Attributes
     ----------
@@ -130,7 +132,10 @@ class Windows:
         self.details = {"windows": window, "window_colors": self._colors}
 
     def _step(self, step: int, base: int) -> int:
-        """Colour vertices in the window of colours that begins at *base*. Return the window's number of colours."""
+        """Colour vertices in the window of colours that begins at *base*.
+
+        Return the window's number of colours.
+        """
         for part in self._parts:
             launch = part.launches[0 if not step else 2 - step % 2]
             launch.set(step=step, base=base)

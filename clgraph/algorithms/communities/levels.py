@@ -114,7 +114,10 @@ class Launches:
         self._scans[source, target].run_checked()
 
     def _launch(self, source: str, kernel: str, items: int, **values: Any) -> None:
-        """Launch *kernel* on the current level. Arrays in *values* replace arrays of the level and of the plan."""
+        """Launch *kernel* on the current level.
+
+        Arrays in *values* replace arrays of the level and of the plan.
+        """
         self._bound(source, kernel, items, **values)()
 
     def _bound(self, source: str, kernel: str, items: int, **values: Any) -> Callable[[], object]:

@@ -24,7 +24,9 @@ def _words(x: int) -> list[int]:
 
 
 class Multilevel(Launches):
-    """One run of a search for communities. The host launches its kernels and compares qualities.
+    """One run of a search for communities.
+
+    The host launches its kernels and compares qualities.
 
     ``run()`` leaves the communities in the plan's array ``final_labels``.
     """
@@ -78,7 +80,10 @@ class Multilevel(Launches):
         self._launch(MOVE, "fill_level", level.n)
 
     def _climb(self) -> list[Level]:
-        """Move and contract until a level does not shrink. Return the levels, the finest first."""
+        """Move and contract until a level does not shrink.
+
+        Return the levels, the finest first.
+        """
         problem, level, levels = self.plan.problem, self._zero, [self._zero]
         while True:
             self._enter(level)

@@ -13,7 +13,9 @@ from clgraph.runtime.session import Session
 
 
 class EdgeComponents:
-    """A union-find forest on a device, for connected components. Lists of edges and other forests can be joined to it.
+    """A union-find forest on a device, for connected components.
+
+    Lists of edges and other forests can be joined to it.
 
     Parameters
     ----------
@@ -36,7 +38,9 @@ class EdgeComponents:
                 self._parent.set(parents)
 
     def link(self, sources: NDArray[np.int32], targets: NDArray[np.int32]) -> None:
-        """Unite the components of the two ends of each edge. The ends are not range-checked.
+        """Unite the components of the two ends of each edge.
+
+        The ends are not range-checked.
 
         The arrays may change afterwards.
         """

@@ -1,4 +1,6 @@
-"""Connected components on several devices. Each device builds a forest of its edges, and forests are merged pairwise.
+"""Connected components on several devices.
+
+Each device builds a forest of its edges, and forests are merged pairwise.
 
 After the multi-GPU components of T. Ben-Nun, M. Sutton, S. Pai, K. Pingali, "Groute: An Asynchronous Multi-GPU
 Programming Model for Irregular Computations", PPoPP 2017.
@@ -38,7 +40,10 @@ LOCAL = "rem", "hook_compress", "afforest"
 
 @dataclass
 class Forest:
-    """The spanning forest of the edges that one device holds. The arrays of *plan* hold the forest."""
+    """The spanning forest of the edges that one device holds.
+
+    The arrays of *plan* hold the forest.
+    """
 
     plan: ComponentsPlan
     n_entries: int = 0
@@ -122,7 +127,10 @@ def check_strategy(strategy: object) -> None:
 
 
 def reason(asked: str) -> str:
-    """Return the text that tells why a run uses its strategy. *asked* is the strategy that the caller named."""
+    """Return the text that tells why a run uses its strategy.
+
+    *asked* is the strategy that the caller named.
+    """
     return "asked for" if asked != "auto" else "predicted to be the fastest on the first part"
 
 

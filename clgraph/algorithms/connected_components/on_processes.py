@@ -1,4 +1,6 @@
-"""Connected components of a graph on several GPUs. Each GPU has a process of its own.
+"""Connected components of a graph on several GPUs.
+
+Each GPU has a process of its own.
 
 Each GPU finds a forest of its entries, and writes it to shared memory. Then each GPU merges the forests of all other
 GPUs into its own. So all GPUs have the same trees and number them in the same way. Each GPU copies its range of the

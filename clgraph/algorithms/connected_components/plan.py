@@ -77,7 +77,9 @@ class ComponentsPlan(Plan):
         return int(count[0]), labels.view(0, n)
 
     def part(self, start: int, stop: int, read: Callable[[DeviceArray, int, int], object]) -> int:
-        """Number the components of vertices *start* … *stop* − 1. Return the number of components of the whole graph.
+        """Number the components of vertices *start* … *stop* − 1.
+
+        Return the number of components of the whole graph.
 
         ``read(numbers, first, last)`` begins to read a piece of the numbers while kernels compute the next piece.
         """

@@ -143,7 +143,9 @@ def starts_as_one_tree(stats: GraphStats) -> bool:
 
 
 def sample_strides(stats: GraphStats) -> tuple[int, ...]:
-    """Return the default strides of the sampling rounds of ``afforest``. Each round leaves about a tenth of the trees.
+    """Return the default strides of the sampling rounds of ``afforest``.
+
+    Each round leaves about a tenth of the trees.
 
     A graph of small components needs no round, nor does a graph whose first hooks leave one tree. Climbs that
     stopped before the root do not show whether there is one tree.

@@ -58,8 +58,9 @@ def _compress(problem: ComponentsProblem, kernel: str = "compress", max_groups: 
 
 
 def hook_compress(problem: ComponentsProblem, _facts: DeviceFacts, *, hook_rounds: int = 1) -> Recipe:
-    """Return the recipe of union-find with *hook_rounds* rounds without
-    atomics, and one with. Each flattens the trees.
+    """Return the recipe of union-find with *hook_rounds* rounds without atomics, and one with.
+
+    Each flattens the trees.
     """
     hook_rounds = checked_count("hook_rounds", hook_rounds, 2, least=0)
     n = problem.graph.n_vertices

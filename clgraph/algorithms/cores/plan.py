@@ -30,7 +30,10 @@ class CoresPlan(Plan):
 
 
 def check_simple(plan: Plan) -> Mapping[str, Any]:
-    """Raise a :class:`GraphError` if the graph of *plan* has self-loops or parallel edges. Its rows are sorted."""
+    """Raise a :class:`GraphError` if the graph of *plan* has self-loops or parallel edges.
+
+    Its rows are sorted.
+    """
     program, graph = plan.program(CHECK), plan.problem.graph
     found = plan.session.zeros(program.constant("FOUND_WORDS"), np.uint32)
     scope = {**plan.scope, "found": found}

@@ -41,7 +41,9 @@ def predict_pairs(
 def fold_in(
     factors: Factors, mean: float, ratings: Ratings, regularization: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Compute the factors and biases of new users by regularised least squares. The item factors stay fixed.
+    """Compute the factors and biases of new users by regularised least squares.
+
+    The item factors stay fixed.
 
     A user's row and bias minimise the squared errors of the user's ratings plus *regularization* times the number of
     ratings times the squared norm. This is the training loss of one user, minimised exactly.
@@ -68,7 +70,10 @@ def fold_in(
 
 
 def _least_squares(a: NDArray[Any], b: NDArray[Any], weight: float) -> NDArray[Any]:
-    """Return the x that minimises |a x - b|² + weight |x|². If several x do, return the shortest."""
+    """Return the x that minimises |a x - b|² + weight |x|².
+
+    If several x do, return the shortest.
+    """
     if weight > 0:
         # The matrix is singular if the factors are so large that rounding removes the weight.
         with contextlib.suppress(np.linalg.LinAlgError):

@@ -1,4 +1,7 @@
-"""The plan of a factorisation on one device. Ratings are preprocessed once, for any number of training sweeps."""
+"""The plan of a factorisation on one device.
+
+Ratings are preprocessed once, for any number of training sweeps.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,9 @@ _SHORT_ROW = 64
 
 
 class FactorizationPlan(Plan):
-    """A training strategy applied to ratings. Creating the plan preprocesses the ratings, and the recipe is one sweep.
+    """A training strategy applied to ratings.
+
+    Creating the plan preprocesses the ratings, and the recipe is one sweep.
 
     Attributes
     ----------
@@ -73,8 +78,9 @@ class FactorizationPlan(Plan):
         return self.session.program(source, {**self._defines, **defines}, work_group_size=work_group_size)
 
     def sweep(self) -> None:
-        """Enqueue one training step on each rating. In a long sweep the host
-        waits in between, so that Ctrl-C interrupts it.
+        """Enqueue one training step on each rating.
+
+        In a long sweep the host waits in between, so that Ctrl-C interrupts it.
         """
         super().run()
 

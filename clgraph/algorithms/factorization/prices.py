@@ -112,7 +112,10 @@ def _hand_overs(problem: FactorizationProblem, facts: DeviceFacts, count: float)
 
 
 def _put_off(problem: FactorizationProblem, facts: DeviceFacts, passes: float) -> Work:
-    """Predict the work of *passes* over deferred ratings. There are many if a vertex has several ratings in flight."""
+    """Predict the work of *passes* over deferred ratings.
+
+    There are many if a vertex has several ratings in flight.
+    """
     share = min(1.0, SLOTS_PER_UNIT * facts.compute_units / max(1, min(problem.ratings.shape)))
     return Work(locks=share * passes * LATER_PASS_LOCKS)
 
@@ -232,7 +235,10 @@ def subgraph_matching(problem: FactorizationProblem, facts: DeviceFacts) -> Pric
 
 
 def _item_blocks(problem: FactorizationProblem, facts: DeviceFacts) -> int:
-    """Return the number of blocks of items. Without a grid barrier, a block has items for only one work-group."""
+    """Return the number of blocks of items.
+
+    Without a grid barrier, a block has items for only one work-group.
+    """
     groups = facts.compute_units if has_grid_barrier(facts) else 1
     return max(1, -(-problem.n_rated_items // (groups * slots(problem, facts))))
 

@@ -50,7 +50,10 @@ def find_offsets(plan: FactorizationPlan, sorted_keys: DeviceArray, n_ranges: in
 def sort_positions(
     plan: FactorizationPlan, keys: DeviceArray, n_keys: int, positions: DeviceArray | None = None
 ) -> tuple[DeviceArray, DeviceArray]:
-    """Sort *positions* of ratings (by default all) by *keys* below *n_keys*. Return the sorted keys and positions."""
+    """Sort *positions* of ratings (by default all) by *keys* below *n_keys*.
+
+    Return the sorted keys and positions.
+    """
     if positions is None:
         positions = plan.session.empty(keys.size, plan.problem.offset_type)
         iota(plan.session, positions)
@@ -87,7 +90,9 @@ def stable_order(
 def number_runs(
     plan: FactorizationPlan, order: DeviceArray, a: DeviceArray, b: DeviceArray
 ) -> tuple[DeviceArray, DeviceArray]:
-    """Number the distinct pairs (a, b) of ratings. *order* groups equal pairs, and the numbers follow this order.
+    """Number the distinct pairs (a, b) of ratings.
+
+    *order* groups equal pairs, and the numbers follow this order.
 
     Returns
     -------

@@ -1,4 +1,7 @@
-"""Strategies of factorisation. A strategy's recipe prepares the ratings once, and then runs once per training sweep."""
+"""Strategies of factorisation.
+
+A strategy's recipe prepares the ratings once, and then runs once per training sweep.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The parts of a table of hash collisions, one part per launch. Each part has some of the hashes and widths."""
+"""The parts of a table of hash collisions, one part per launch.
+
+Each part has some of the hashes and widths.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +42,9 @@ class Part:
         return room // 4 - 2 * len(self.hashes) * len(self.widths) - 64
 
     def tiles(self, kernel: str, step: int, n_groups: int | None, defines: Mapping[str, Any]) -> Phase:
-        """Return the launch that counts collisions in all tiles of the graph. A tile has *step* CSR entries.
+        """Return the launch that counts collisions in all tiles of the graph.
+
+        A tile has *step* CSR entries.
 
         A work-group processes one tile, or several consecutive tiles if *n_groups* is given.
         """

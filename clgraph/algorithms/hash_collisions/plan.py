@@ -9,7 +9,10 @@ from clgraph.engine.plan import Plan
 
 
 class CollisionPlan(Plan):
-    """A plan that counts the hash collisions in one graph. Each part of the plan counts some of the hash functions."""
+    """A plan that counts the hash collisions in one graph.
+
+    Each part of the plan counts some of the hash functions.
+    """
 
     def table(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """After ``run()``, return for each hash function and width the total and the greatest number of collisions.

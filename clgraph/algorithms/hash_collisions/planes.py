@@ -1,4 +1,7 @@
-"""Count collisions at distance 1 by bit planes. A work-item processes a row (``cl/hash_collisions/planes.cl``)."""
+"""Count collisions at distance 1 by bit planes.
+
+A work-item processes a row (``cl/hash_collisions/planes.cl``).
+"""
 
 from __future__ import annotations
 

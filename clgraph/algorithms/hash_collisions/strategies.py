@@ -43,8 +43,9 @@ def count(
 
 
 def _method(problem: CollisionProblem, distinct: str | None, layout: str | None) -> str | None:
-    """Check the options *distinct* and *layout*. Return the way to count
-    distinct colours, or ``None`` for the default.
+    """Check the options *distinct* and *layout*.
+
+    Return the way to count distinct colours, or ``None`` for the default.
     """
     known = ("distinct", distinct, ("bitmap", "sort")), ("layout", layout, ("padded", "compact"))
     for name, value, allowed in known:

@@ -126,8 +126,9 @@ class SpanningForest(GraphResult, _SpanningForest):
         return undirected(self.graph, self.sources, self.targets, self.weights)
 
     def to_networkx(self) -> nx.Graph:
-        """Return the spanning forest as a networkx graph. Its nodes are the vertex ids;
-        its edges have the attribute ``weight``.
+        """Return the spanning forest as a networkx graph.
+
+        Its nodes are the vertex ids; its edges have the attribute ``weight``.
         """
         return self.to_graph().to_networkx()
 

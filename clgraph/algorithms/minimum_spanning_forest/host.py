@@ -20,7 +20,9 @@ _EXACT = 2.0**53  # All integers of smaller magnitude are exact as doubles.
 
 
 def solve(problem: ForestProblem) -> Told:
-    """Find a minimum spanning forest by scipy. Return its edges in ascending order, their total weight, and their ends.
+    """Find a minimum spanning forest by scipy.
+
+    Return its edges in ascending order, their total weight, and their ends.
 
     scipy sorts weights as doubles, drops weights of zero, and does not tell which of several parallel edges it took. So
     each edge is passed once. Its weight is a double whose bits are the rank of the true weight, followed by the edge's

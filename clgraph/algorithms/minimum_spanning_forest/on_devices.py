@@ -1,4 +1,6 @@
-"""Minimum spanning forests on several devices. Each builds the forest of its edges, and forests are merged pairwise.
+"""Minimum spanning forests on several devices.
+
+Each builds the forest of its edges, and forests are merged pairwise.
 
 An edge that is not in the forest of some set of edges is not in the forest of any larger set either. So the union of
 two devices' forests contains the forest of all their edges, and a merge computes the forest of that union.
@@ -110,8 +112,9 @@ class Solver:
 
 
 def solve(problem: ForestProblem, graph: SplitGraph | StreamedGraph) -> tuple[NDArray[np.int64], RunInfo]:
-    """Find a spanning forest on several devices. Return the CSR entries of its
-    edges in ascending order, and the run's info.
+    """Find a spanning forest on several devices.
+
+    Return the CSR entries of its edges in ascending order, and the run's info.
     """
     started, team, n = time.perf_counter(), graph.team, graph.n_vertices
     weights = problem.graph.edge_weights

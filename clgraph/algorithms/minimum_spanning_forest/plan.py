@@ -33,7 +33,10 @@ class Told(NamedTuple):
 
 
 class ForestPlan(Plan):
-    """A plan that finds the edges of a spanning forest. The graph is undirected, and its rows are sorted."""
+    """A plan that finds the edges of a spanning forest.
+
+    The graph is undirected, and its rows are sorted.
+    """
 
     @cached_property
     def _answer(self) -> _Answer:

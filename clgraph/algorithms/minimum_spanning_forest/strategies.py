@@ -177,7 +177,10 @@ def _flatten(n_items: int, word: int, *, goes_on: bool) -> Phase:
 
 
 def _all_rounds(n_items: int, number: int, facts: DeviceFacts) -> Phase:
-    """Return the launch that runs all Borůvka rounds over edge list *number*. Grid barriers separate the rounds."""
+    """Return the launch that runs all Borůvka rounds over edge list *number*.
+
+    Grid barriers separate the rounds.
+    """
     control = f"STATE_CONTROLS + {number} * STATE_CONTROL_WORDS"
     return Phase(
         f"{_EDGE_LIST}:rounds",

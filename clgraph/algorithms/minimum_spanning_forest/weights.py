@@ -1,4 +1,7 @@
-"""Make a 32-bit sort key for the weight of every CSR entry. The keys have the order of the weights of any type."""
+"""Make a 32-bit sort key for the weight of every CSR entry.
+
+The keys have the order of the weights of any type.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +27,9 @@ def weight_kind(graph: Graph) -> str:
 
 
 def upload_weights(session: Session, graph: Graph) -> DeviceArray:
-    """Upload a 4-byte sort key per CSR entry. Weights of 32 bits are their own keys;
-    weights of 64 bits become uint32.
+    """Upload a 4-byte sort key per CSR entry.
+
+    Weights of 32 bits are their own keys; weights of 64 bits become uint32.
     """
     if graph.weight_dtype is None:
         return session.empty(1, np.uint32)

@@ -24,7 +24,10 @@ class Ranked(NamedTuple):
 
 
 def solve(problem: PageRankProblem) -> Ranked:
-    """Return the ranks of *problem*. All iterations are float64; the ranks are then rounded to the wanted type."""
+    """Return the ranks of *problem*.
+
+    All iterations are float64; the ranks are then rounded to the wanted type.
+    """
     graph, n, alpha = problem.graph, problem.graph.n_vertices, problem.alpha
     if not n:
         return Ranked(np.zeros(0, problem.dtype), 0, 0.0)

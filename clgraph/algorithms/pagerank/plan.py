@@ -18,7 +18,10 @@ _BATCH = 8  # rounds that the host enqueues on a GPU before it reads whether the
 
 
 class PageRankPlan(Plan):
-    """A plan that ranks the vertices of a graph. Kernels read the rows of the reversed graph."""
+    """A plan that ranks the vertices of a graph.
+
+    Kernels read the rows of the reversed graph.
+    """
 
     def _given(self) -> tuple[Mapping[str, int | str], Mapping[str, Any]]:
         rows = device_graph(self.session, self.problem.graph.reverse)

@@ -1,4 +1,6 @@
-"""Balance a partition on the host: vertices move until all parts keep their weight limits. Every partition ends so.
+"""Balance a partition on the host: vertices move until all parts keep their weight limits.
+
+Every partition ends so.
 
 A part over its limit gives vertices away. The vertices whose move increases the cut least go first. If all parts keep
 their limits and no part is empty, no entry of the graph is read.
@@ -24,7 +26,10 @@ Sums = NDArray[np.int64]
 
 
 def place(problem: PartitionProblem, parts: Parts, weights: Sums) -> None:
-    """Assign vertices without a part to parts with room, the heaviest first. *parts* and *weights* change in place."""
+    """Assign vertices without a part to parts with room, the heaviest first.
+
+    *parts* and *weights* change in place.
+    """
     left_out = np.flatnonzero(parts < 0)
     if not left_out.size:
         return
@@ -48,7 +53,9 @@ def place(problem: PartitionProblem, parts: Parts, weights: Sums) -> None:
 
 
 def keep_limits(problem: PartitionProblem, parts: Parts, weights: Sums) -> int:
-    """Move vertices until no part is over its limit and no part is empty. Return the increase of the cut.
+    """Move vertices until no part is over its limit and no part is empty.
+
+    Return the increase of the cut.
 
     Vertices of weight 1 always fit. Other vertices fit if the heaviest weighs at most f / (n_parts - 1), where f is the
     sum of all limits minus the total weight. They also fit if this succeeds: put each vertex, the heaviest first, into

@@ -15,7 +15,10 @@ class Launches:
         self._launches: dict[str, Launch] = {}
 
     def bound(self, source: str, kernel: str) -> Launch:
-        """Return the launch of *kernel*. Its parameters that are not in the plan's scope are 0 until they are set."""
+        """Return the launch of *kernel*.
+
+        Its parameters that are not in the plan's scope are 0 until they are set.
+        """
         launch = self._launches.get(kernel)
         if launch is None:
             plan, program = self.plan, self.plan.program(source)
@@ -24,7 +27,9 @@ class Launches:
         return launch
 
     def reserve(self, name: str, size: int, *, keeps: bool = False) -> bool:
-        """Replace array *name* by a new array of at least *size* items, if it is shorter. Return whether it was.
+        """Replace array *name* by a new array of at least *size* items, if it is shorter.
+
+        Return whether it was.
 
         With *keeps*, the old contents are copied to the new array.
         """

@@ -67,7 +67,9 @@ class PartitionPlan(Plan):
 
 
 class Multilevel(Launches):
-    """One run of a multilevel partition. The host launches its kernels.
+    """One run of a multilevel partition.
+
+    The host launches its kernels.
 
     ``run()`` leaves the part of each vertex in the plan's array ``work``. ``sizes`` has the numbers of vertices and
     entries of each level, the finest level first.
@@ -218,7 +220,10 @@ class Multilevel(Launches):
             self.launch(HASHED, kernel, n, level=level)
 
     def _partition_coarsest(self) -> int:
-        """Partition the coarsest level. Return the number of the level to refine next."""
+        """Partition the coarsest level.
+
+        Return the number of the level to refine next.
+        """
         level, n = len(self.sizes) - 1, self.sizes[-1][0]
         constant, n_parts = self.plan.program(GROWING).constant, self.plan.problem.n_parts
         each = constant("VERTEX_WORDS") * (n + n % 2) + constant("PART_WORDS") * n_parts

@@ -144,7 +144,10 @@ class PairwiseFM(Launches):
             core = None
 
     def _cluster(self, level: int, core: Core, cycle: int) -> int:
-        """Make the clusters of *level*. Return their number."""
+        """Make the clusters of *level*.
+
+        Return their number.
+        """
         problem, (n, m) = self.plan.problem, self.sizes[level]
         mean = problem.total_weight / n
         most = int(max(1, problem.heaviest, min(_GROWTH * mean, _HEAVIEST * problem.total_weight / self._coarsest)))
@@ -177,7 +180,10 @@ class PairwiseFM(Launches):
         self._ends.append(place + 2 * entries)
 
     def _tables_for(self, n_keys: int) -> int:
-        """Reserve a hash table for *n_keys* keys for each worker. Return its number of slots."""
+        """Reserve a hash table for *n_keys* keys for each worker.
+
+        Return its number of slots.
+        """
         room = 1 << max(5, (2 * n_keys - 1).bit_length())
         if self.reserve("tables", self._workers * 3 * room):
             self._table_room = 0
@@ -187,7 +193,10 @@ class PairwiseFM(Launches):
         return self._table_room
 
     def _divide(self) -> tuple[int, int]:
-        """Divide the coarsest level. Return the number of the finest level that is refined with it, and its cut."""
+        """Divide the coarsest level.
+
+        Return the number of the finest level that is refined with it, and its cut.
+        """
         coarsest, k = len(self.sizes) - 1, self.plan.problem.n_parts
         small = (n <= _SMALL[0] and m <= _SMALL[1] for n, m in self.sizes)
         finest = min(coarsest, next((level for level, is_small in enumerate(small) if is_small), coarsest))

@@ -36,7 +36,9 @@ _MAX_WEIGHT = 2**31 - 1
 
 @dataclass(frozen=True, eq=False)
 class Apart:
-    """The vertices that are heavier than the limit of every part. Each of these vertices gets a part of its own.
+    """The vertices that are heavier than the limit of every part.
+
+    Each of these vertices gets a part of its own.
 
     The reduced problem keeps these vertices, but without edges and with weight 0. Its parts are the parts *others* of
     the *whole* problem, numbered from 0. All edges of the heavy vertices are cut. *edge_cut* is the weight of these
@@ -92,7 +94,10 @@ class PartitionProblem(GraphProblem):
 
     @cached_property
     def limits(self) -> NDArray[np.int64]:
-        """The greatest allowed weight of each part, at most the total weight. A single vertex may be heavier."""
+        """The greatest allowed weight of each part, at most the total weight.
+
+        A single vertex may be heavier.
+        """
         most = np.minimum(np.floor((1 + self.imbalance) * self.targets), self.total_weight).astype(np.int64)
         return np.maximum(self.shares, most)
 

@@ -1,4 +1,7 @@
-"""The strategies of graph partitioning. Each is a function that returns a recipe: the steps of the strategy."""
+"""The strategies of graph partitioning.
+
+Each is a function that returns a recipe: the steps of the strategy.
+"""
 
 from __future__ import annotations
 
@@ -198,7 +201,10 @@ def _group(facts: DeviceFacts, parts_room: int, most: int = 256) -> int:
 
 
 def _prepare(plan: Any) -> dict[str, Any]:
-    """Return the array ``parts_work``, which holds several values per part. Limits and shares are filled in."""
+    """Return the array ``parts_work``, which holds several values per part.
+
+    Limits and shares are filled in.
+    """
     problem, session = plan.problem, plan.session
     if not plan.recipe.steps:
         return {}

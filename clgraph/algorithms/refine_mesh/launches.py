@@ -139,7 +139,9 @@ class Launches:
 
 
 class GroupPatches:
-    """Passes of mesh refinement. Each pass cuts the mesh into patches along a Hilbert curve, one per work-group.
+    """Passes of mesh refinement.
+
+    Each pass cuts the mesh into patches along a Hilbert curve, one per work-group.
 
     Cavities whose rims have more than *rim* edges are skipped.
     """

@@ -77,7 +77,10 @@ class Placement:
         session.finish()
 
     def _flip(self, scope: dict[str, Any]) -> None:
-        """Flip edges of the mesh on the device until it is Delaunay. The contents of the array ``owners`` are lost."""
+        """Flip edges of the mesh on the device until it is Delaunay.
+
+        The contents of the array ``owners`` are lost.
+        """
         session, n, t = self._session, self._problem.mesh.n_points, self._problem.mesh.n_triangles
         cpu, units = session.facts.is_cpu, session.facts.compute_units
         program = session.program(FLIPS, {"WG_SIZE": 1 if cpu else 64})

@@ -32,7 +32,9 @@ MOST_RIM = 1 << 15  # The rim of a cavity has at most this number of edges.
 
 
 class Refinement:
-    """The refinement of one mesh on one device. Each ``run()`` starts from the given mesh.
+    """The refinement of one mesh on one device.
+
+    Each ``run()`` starts from the given mesh.
 
     Parameters
     ----------

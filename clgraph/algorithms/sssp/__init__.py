@@ -96,7 +96,10 @@ class ShortestPaths(SearchResult, _ShortestPaths):
 
 
 class Options(TypedDict, total=False):
-    """Keyword options of :func:`sssp`, the shortest-path search. Its docstring describes them."""
+    """Keyword options of :func:`sssp`, the shortest-path search.
+
+    Its docstring describes them.
+    """
 
     atomic: bool
     balance: bool

@@ -40,7 +40,10 @@ def unfit(problem: SearchProblem) -> str | None:
 
 
 def solve(problem: SearchProblem) -> tuple[NDArray[Any], NDArray[np.int32] | None]:
-    """Find shortest paths by scipy. Return the distances, and the predecessors or ``None`` if they are not wanted."""
+    """Find shortest paths by scipy.
+
+    Return the distances, and the predecessors or ``None`` if they are not wanted.
+    """
     lengths = _lengths(problem)
     predecessors = _predecessors(problem, lengths) if problem.predecessors else None
     if problem.held.is_float:
@@ -123,7 +126,10 @@ def work(problem: SearchProblem) -> list[Part]:
 
 
 def _falls(problem: SearchProblem) -> Work:
-    """Predict the time of scipy's heap updates for distances that fall. Equal weights cause no such updates."""
+    """Predict the time of scipy's heap updates for distances that fall.
+
+    Equal weights cause no such updates.
+    """
     stats = problem.stats
     met_vertices, _ = reached(stats)
     waiting = math.log2(1.0 + met_vertices / max(1.0, stats.estimated_depth))

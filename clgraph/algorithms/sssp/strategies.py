@@ -1,4 +1,7 @@
-"""Strategies of shortest-path search. Strategies in rounds over all vertices are in ``traversal.strategies``."""
+"""Strategies of shortest-path search.
+
+Strategies in rounds over all vertices are in ``traversal.strategies``.
+"""
 
 from __future__ import annotations
 
@@ -112,7 +115,9 @@ def _bucketed(problem: SearchProblem, facts: DeviceFacts, *, delta: float | None
 
 
 def has_many_leaves(problem: SearchProblem) -> bool:
-    """Return whether the graph has many leaves. Kernels then recognise leaves and do not queue them.
+    """Return whether the graph has many leaves.
+
+    Kernels then recognise leaves and do not queue them.
 
     A leaf is a vertex with a single edge. A search reaches it along this edge, so there is nothing to expand.
     """

@@ -32,7 +32,10 @@ def unfit(problem: Any) -> str | None:
 
 
 def search(problem: SearchProblem) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """Search breadth-first by scipy. Return each vertex's level (-1 if unreached or too far) and its predecessor."""
+    """Search breadth-first by scipy.
+
+    Return each vertex's level (-1 if unreached or too far) and its predecessor.
+    """
     distances, predecessors = levels(pattern(problem.graph), problem.sources)
     if problem.limit is not None:
         beyond = distances > problem.limit
@@ -99,7 +102,9 @@ def levels_work(problem: Any) -> list[Part]:
 
 
 def _guesses(stats: GraphStats) -> Work:
-    """Predict the time that mispredicted branches cost a search on the host. It grows with the irregularity of degrees.
+    """Predict the time that mispredicted branches cost a search on the host.
+
+    It grows with the irregularity of degrees.
 
     Only neighbours with near numbers are counted, because the measured rates of far accesses include mispredictions.
     """

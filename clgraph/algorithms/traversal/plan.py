@@ -61,7 +61,9 @@ class SearchPlan(Plan):
 
 
 class Rounds:
-    """The loop of search rounds over all vertices. It ends after a round in which no distance has fallen.
+    """The loop of search rounds over all vertices.
+
+    It ends after a round in which no distance has fallen.
 
     A read from the device after each round would take longer than most rounds. So several rounds are enqueued at a
     time; rounds after the end of the search change nothing. The loop can also count the edges of each work-group.

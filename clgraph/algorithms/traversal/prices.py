@@ -83,7 +83,9 @@ def n_rounds(stats: GraphStats, facts: DeviceFacts, light_share: float = 1.0) ->
 
 
 def round_work(stats: GraphStats, facts: DeviceFacts, distance_bytes: float, mda: float = math.inf) -> Work:
-    """Predict the work of one search round without its launches. Vertices are split into parts of at most *mda* edges.
+    """Predict the work of one search round without its launches.
+
+    Vertices are split into parts of at most *mda* edges.
 
     A round takes at least the time of its longest part, because one work-item loads the part's entries one after the
     other. On a GPU a vertex also waits for the longest row of its sub-group. Extra parts of a vertex do not wait,
@@ -122,7 +124,10 @@ def _cut(stats: GraphStats, mda: float) -> tuple[list[tuple[float, float]], floa
 
 
 def _longest_of(width: int, sizes: Sequence[tuple[float, float]]) -> float:
-    """Return the expected maximum of *width* random numbers. *sizes* has pairs of a number and its probability."""
+    """Return the expected maximum of *width* random numbers.
+
+    *sizes* has pairs of a number and its probability.
+    """
     expected = below = reached = 0.0
     for size, share in sizes:
         below = min(1.0, below + share)

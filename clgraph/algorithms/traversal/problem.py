@@ -148,7 +148,10 @@ class SearchProblem(GraphProblem):
 
     @cached_property
     def stats(self) -> GraphStats:
-        """Statistics of the graph. If this search reaches few vertices, its own reach and depth replace the graph's."""
+        """Statistics of the graph.
+
+        If this search reaches few vertices, its own reach and depth replace the graph's.
+        """
         stats, n_met = self.graph.stats, self.n_met
         if n_met is None:
             return stats
@@ -212,7 +215,9 @@ class SearchProblem(GraphProblem):
 
 
 def source_numbers(graph: Graph, source: Any) -> NDArray[np.int32]:
-    """Return the numbers of the source vertices as int32. *source* is an id, several ids, or :data:`LARGEST_DEGREE`.
+    """Return the numbers of the source vertices as int32.
+
+    *source* is an id, several ids, or :data:`LARGEST_DEGREE`.
 
     Raises
     ------

@@ -218,7 +218,10 @@ def child_launch(
 
 
 def rounds_strategies(kind: type[SearchPlan]) -> dict[str, Strategy]:
-    """Return the three search strategies of this module by name. Their plans are of class *kind*."""
+    """Return the three search strategies of this module by name.
+
+    Their plans are of class *kind*.
+    """
     plain = planned("online", topology_driven, kind, prices.topology_driven)
     split = planned("online", node_splitting, kind, prices.node_splitting)
     child = planned("online", child_launch, kind, prices.child_launch)

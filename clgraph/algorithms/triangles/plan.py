@@ -19,7 +19,10 @@ class Counted(NamedTuple):
 
 
 class TrianglesPlan(Plan):
-    """A plan that counts triangles. Sums of 64 bits are pairs of words on the device (``cl/data/rows.h``)."""
+    """A plan that counts triangles.
+
+    Sums of 64 bits are pairs of words on the device (``cl/data/rows.h``).
+    """
 
     def result(self) -> Counted:
         """Return the counts, after ``run()``."""

@@ -17,7 +17,10 @@ from clgraph.errors import InputError
 
 
 def check_weight(source: Any, weight: Weight) -> None:
-    """Raise if *weight* is a function but *source* is not a networkx graph. Only networkx graphs take a function."""
+    """Raise if *weight* is a function but *source* is not a networkx graph.
+
+    Only networkx graphs take a function.
+    """
     if callable(weight) and not is_networkx(source):
         raise InputError(f"weight = {shown(weight)}; a function is for networkx graphs")
 

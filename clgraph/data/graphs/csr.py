@@ -58,7 +58,10 @@ def check_rising(offsets: NDArray[Any], first: int = 0, name: str = "row_offsets
 def merge_duplicates(
     offsets: NDArray[Any], columns: NDArray[np.int32], weights: NDArray[Any] | None, how: Duplicates
 ) -> tuple[NDArray[Any], NDArray[np.int32], NDArray[Any] | None]:
-    """Merge repeated columns in sorted CSR rows by the reduction *how*. If *how* is "error", repeats raise an error."""
+    """Merge repeated columns in sorted CSR rows by the reduction *how*.
+
+    If *how* is "error", repeats raise an error.
+    """
     first = np.ones(columns.size, bool)
     np.not_equal(columns[1:], columns[:-1], out=first[1:])
     first[offsets[:-1][offsets[:-1] < columns.size]] = True
@@ -187,7 +190,10 @@ def check_range(name: str, vertices: NDArray[Any], n: int, first: int = 0) -> No
 
 
 def as_weights(values: ArrayLike, m: int) -> NDArray[Any]:
-    """Return edge weights as int32, int64, float32 or float64. A wrong shape or a NaN raises an error."""
+    """Return edge weights as int32, int64, float32 or float64.
+
+    A wrong shape or a NaN raises an error.
+    """
     array = checked_array("the weights", values, GraphError)
     if array.shape != (m,):
         raise GraphError(f"the weights have shape {array.shape}; needed: one per edge, ({m},)")

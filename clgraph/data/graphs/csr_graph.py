@@ -34,4 +34,7 @@ class CSRGraph(Protocol):
         """Return the row number of every stored CSR entry of the graph."""
 
     def edge_list(self) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[Any] | None]:
-        """Return the sources, targets and weights of the graph's edges. An undirected edge is listed once."""
+        """Return the sources, targets and weights of the graph's edges.
+
+        An undirected edge is listed once.
+        """

@@ -24,7 +24,10 @@ class EntryFacts(NamedTuple):
 
 
 class HostFacts:
-    """The facts about CSR entries that :class:`EntryFacts` lists. The host computes each fact on its first use."""
+    """The facts about CSR entries that :class:`EntryFacts` lists.
+
+    The host computes each fact on its first use.
+    """
 
     def __init__(self, offsets: NDArray[Any], columns: NDArray[np.int32], weights: NDArray[Any] | None) -> None:
         self._offsets, self._columns, self._weights = offsets, columns, weights

@@ -50,8 +50,9 @@ class Points:
 
 
 class RandomGeometric(Points):
-    """The points of a random geometric graph. Two points are neighbours if
-    their squared distance is at most *limit*.
+    """The points of a random geometric graph.
+
+    Two points are neighbours if their squared distance is at most *limit*.
     """
 
     def __init__(self, n: int, degree: float, seed: Seed, ids: Ids) -> None:

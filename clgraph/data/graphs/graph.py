@@ -56,7 +56,10 @@ class Graph(GraphOfTables):
 
     @property
     def reverse(self) -> Graph:
-        """The graph with every edge reversed, computed on first use. An undirected graph is its own reverse."""
+        """The graph with every edge reversed, computed on first use.
+
+        An undirected graph is its own reverse.
+        """
         return self._reverse if self.directed else self
 
     @cached_property
@@ -79,7 +82,10 @@ class Graph(GraphOfTables):
         return as_csr_array(self.row_offsets, self.column_indices, data)
 
     def to_networkx(self) -> nx.Graph:
-        """Return a networkx graph whose nodes are the vertex ids. It is a multigraph if there are parallel edges."""
+        """Return a networkx graph whose nodes are the vertex ids.
+
+        It is a multigraph if there are parallel edges.
+        """
         return networkx_graph(self)
 
     def expanded(self, k: int) -> Graph:
@@ -94,7 +100,10 @@ class Graph(GraphOfTables):
         return Graph._trusted(offsets, columns, weights, directed=self.directed, sorted_rows=self.has_sorted_rows)
 
     def permuted(self, seed: Seed) -> Graph:
-        """Return this graph with vertices renumbered at random and rows sorted. Each vertex keeps its id."""
+        """Return this graph with vertices renumbered at random and rows sorted.
+
+        Each vertex keeps its id.
+        """
         order = np.random.default_rng(checked_seed(seed)).permutation(self.n_vertices).astype(np.int32)
         rows, columns = order[self.sources()], order[self.column_indices]
         ids = None

@@ -163,7 +163,9 @@ class GraphOfEdges(GraphArrays):
 
     @classmethod
     def from_networkx(cls, graph: nx.Graph, weight: Weight = None) -> Self:
-        """Build a graph from any networkx graph. Parallel edges are kept.
+        """Build a graph from any networkx graph.
+
+        Parallel edges are kept.
 
         Vertices are numbered in the order of ``graph.nodes``. The nodes become ``ids``, unless they are
         0, 1, 2, ….
@@ -218,7 +220,10 @@ class GraphOfEdges(GraphArrays):
         return self._replaced(directed=not symmetric)
 
     def _replaced(self, **fields: Any) -> Self:
-        """Return a copy of this graph with some *fields* replaced. The new values are not checked."""
+        """Return a copy of this graph with some *fields* replaced.
+
+        The new values are not checked.
+        """
         known = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return self._trusted(**known | fields, sorted_rows=self.has_sorted_rows)
 

@@ -222,7 +222,9 @@ class GraphOfTables(GraphOfEdges):
 
     @classmethod
     def from_dict(cls, adjacency: Mapping[Any, Any], *, directed: bool | None = None) -> Self:
-        """Build a graph from a dictionary of neighbours. Vertices are numbered in the order of appearance.
+        """Build a graph from a dictionary of neighbours.
+
+        Vertices are numbered in the order of appearance.
 
         Parameters
         ----------

@@ -7,7 +7,9 @@ from numpy.typing import NDArray
 
 
 def interleaved(x: NDArray[np.uint64], y: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """Return positions on Morton's curve, whose bits alternate between *x* and *y*. The lowest bit is from *x*.
+    """Return positions on Morton's curve, whose bits alternate between *x* and *y*.
+
+    The lowest bit is from *x*.
 
     *x* and *y* are below 2**32.
     """

@@ -28,7 +28,9 @@ _MAX_NAMES = 10  # A warning lists at most this number of attributes.
 
 
 class NetworkxEdges(NamedTuple):
-    """The edges of a networkx graph as arrays. An undirected edge is listed once, its lesser vertex number first.
+    """The edges of a networkx graph as arrays.
+
+    An undirected edge is listed once, its lesser vertex number first.
 
     If *both_ways*, undirected edges are listed in both directions, because a weight function may return a different
     weight for each direction.
@@ -48,7 +50,10 @@ def is_networkx(source: object) -> bool:
 
 
 def edges_of(graph: nx.Graph, weight: Weight) -> NetworkxEdges:
-    """Return the edges of a networkx *graph*. *weight* is as in :meth:`clgraph.Graph.from_networkx`."""
+    """Return the edges of a networkx *graph*.
+
+    *weight* is as in :meth:`clgraph.Graph.from_networkx`.
+    """
     if not is_networkx(graph):
         raise InputError(f"graph = {shown(graph)}; allowed: a networkx graph")
     with refusing("weight", weight, "None, an edge attribute, a function"):
@@ -138,7 +143,10 @@ def _check_each(values: list[Any], *ends: Iterable[Any]) -> None:
 
 
 def networkx_graph(graph: CSRGraph) -> nx.Graph:
-    """Return a networkx graph with all edges of *graph*. It is a multigraph if there are parallel edges."""
+    """Return a networkx graph with all edges of *graph*.
+
+    It is a multigraph if there are parallel edges.
+    """
     import networkx as nx
 
     n, directed, weights = graph.n_vertices, graph.directed, graph.edge_weights
@@ -169,8 +177,9 @@ def networkx_graph(graph: CSRGraph) -> nx.Graph:
 
 
 def _all_plain(mappings: Iterable[Mapping[Any, Any]]) -> list[dict[Any, Any]]:
-    """Return *mappings* as dictionaries. Views that filter a networkx graph
-    are copied, because their ``len`` is slow.
+    """Return *mappings* as dictionaries.
+
+    Views that filter a networkx graph are copied, because their ``len`` is slow.
     """
     found: list[Any] = list(mappings)
     if {*map(type, found)} <= {dict}:

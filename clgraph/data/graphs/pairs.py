@@ -281,7 +281,10 @@ def _chunks(blocks: Sequence[tuple[NDArray[Any], ...]]) -> Iterator[Any]:
 
 
 def in_threads(make: Callable[[Item], Made], items: Sequence[Item]) -> Iterator[Made]:
-    """Yield ``make(item)`` for each item, in order. Several threads call ``make`` at the same time."""
+    """Yield ``make(item)`` for each item, in order.
+
+    Several threads call ``make`` at the same time.
+    """
     if len(items) < 2:  # For a single item, starting a thread would take longer than the work itself.
         yield from map(make, items)
         return

@@ -1,4 +1,6 @@
-"""Counter-based random words, a function of seed, stream and position. ``cl/common/philox.h`` makes the same words.
+"""Counter-based random words, a function of seed, stream and position.
+
+``cl/common/philox.h`` makes the same words.
 
 The function is Philox4x64-10 of J. K. Salmon, M. A. Moraes, R. O. Dror, D. E. Shaw, "Parallel random numbers: as easy
 as 1, 2, 3", SC 2011. numpy provides it as a bit generator.
@@ -21,7 +23,10 @@ _LOW = np.uint64(2**32 - 1)
 
 
 def key_of(seed: int) -> tuple[int, int]:
-    """Return the two words of Philox's key for *seed*. A seed of more than 128 bits is hashed to 128 bits."""
+    """Return the two words of Philox's key for *seed*.
+
+    A seed of more than 128 bits is hashed to 128 bits.
+    """
     if seed >> 128:
         seed = int.from_bytes(np.random.SeedSequence(seed).generate_state(4).tobytes(), "little")
     return seed % 2**64, seed >> 64
@@ -40,7 +45,10 @@ def random_words(key: tuple[int, int], stream: int, first_block: int, count: int
 
 
 def random_shorts(key: tuple[int, int], stream: int, first_block: int, count: int) -> NDArray[np.uint16]:
-    """Return *count* random numbers of 16 bits. Each random word is cut into four numbers, its lowest bits first."""
+    """Return *count* random numbers of 16 bits.
+
+    Each random word is cut into four numbers, its lowest bits first.
+    """
     words = random_words(key, stream, first_block, -(-count // 4))
     return words.astype("<u8", copy=False).view("<u2")[:count]
 

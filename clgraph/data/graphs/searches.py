@@ -1,4 +1,7 @@
-"""Breadth-first searches that stop early. The depth and reach of complete searches are estimated from them."""
+"""Breadth-first searches that stop early.
+
+The depth and reach of complete searches are estimated from them.
+"""
 
 from __future__ import annotations
 
@@ -161,8 +164,9 @@ def diameter_bound(graph: CSRGraph) -> int:
 
 
 def _levels(matrix: csr_array, start: int) -> tuple[int, int, int]:
-    """Search breadth-first from *start*. Return the search's depth, a vertex
-    of the last level, and the vertices reached.
+    """Search breadth-first from *start*.
+
+    Return the search's depth, a vertex of the last level, and the vertices reached.
     """
     # This import loads most of scipy, which is not needed for statistics that a device computes.
     from scipy.sparse.csgraph import breadth_first_order

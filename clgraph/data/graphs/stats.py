@@ -291,6 +291,9 @@ def sampled_locality(
 
 
 def has_thin_rows(offsets: NDArray[Any]) -> bool:
-    """Return whether no CSR row has more than two entries. For invalid *offsets* the result is meaningless."""
+    """Return whether no CSR row has more than two entries.
+
+    For invalid *offsets* the result is meaningless.
+    """
     parts = (offsets[first : first + _ROWS_AT_ONCE + 1] for first in range(0, offsets.size - 1, _ROWS_AT_ONCE))
     return all(int((part[1:] - part[:-1]).max()) <= 2 for part in parts)

@@ -1,4 +1,6 @@
-"""Hash functions of vertex numbers, from 32 bits to 32 bits. ``cl/common/hashes.h`` computes the same values.
+"""Hash functions of vertex numbers, from 32 bits to 32 bits.
+
+``cl/common/hashes.h`` computes the same values.
 
 The colour of a vertex is the low bits of its hash. The functions are listed in the order of :data:`HASHES`; the first
 15 are used by default:

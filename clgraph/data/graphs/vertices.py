@@ -11,7 +11,9 @@ from clgraph.errors import MissingEdgesError
 
 
 class Vertices(Graph):
-    """The graph of an unpickled result. Its vertices and their ids are known, but its edges are not.
+    """The graph of an unpickled result.
+
+    Its vertices and their ids are known, but its edges are not.
 
     Attributes
     ----------

@@ -98,7 +98,9 @@ class WrappedGraph(Graph):
 
     @cached_property
     def facts(self) -> EntryFacts | HostFacts:
-        """Facts about the entries of the matrix. If no device has found them, the host checks the arrays here.
+        """Facts about the entries of the matrix.
+
+        If no device has found them, the host checks the arrays here.
 
         The host then computes each fact on its first use.
         """
@@ -131,7 +133,9 @@ class WrappedGraph(Graph):
         )  # fmt: skip
 
     def check(self) -> None:
-        """Check the arrays of the matrix on the host, if they are unchecked. This is meant for small graphs.
+        """Check the arrays of the matrix on the host, if they are unchecked.
+
+        This is meant for small graphs.
 
         Raises
         ------
@@ -218,7 +222,10 @@ class WrappedGraph(Graph):
 
     @property
     def stats(self) -> GraphStats:
-        """Statistics of a checked matrix. For an unchecked matrix, an estimate from its sizes and a few entries."""
+        """Statistics of a checked matrix.
+
+        For an unchecked matrix, an estimate from its sizes and a few entries.
+        """
         if not self.is_checked:
             return self.guessed_stats
         if not self.is_measured:
@@ -240,7 +247,9 @@ def is_unread(problem: Any) -> bool:
 def wrap_graph(
     source: Any, *, weight: Weight = None, weighted: bool = False, merged: bool = True, along_rows: bool = False
 ) -> Graph:
-    """Return *source* as a graph for one call. Unlike :func:`as_graph`, this function does not copy a CSR matrix.
+    """Return *source* as a graph for one call.
+
+    Unlike :func:`as_graph`, this function does not copy a CSR matrix.
 
     Parameters
     ----------

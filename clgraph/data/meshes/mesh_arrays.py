@@ -39,13 +39,19 @@ def among(keys: NDArray[np.int64], known: NDArray[np.int64]) -> NDArray[np.bool_
 
 
 def cross(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the absolute cross products of vectors in the plane. The last axis has the two coordinates."""
+    """Return the absolute cross products of vectors in the plane.
+
+    The last axis has the two coordinates.
+    """
     areas: NDArray[np.float64] = np.abs(one[..., 0] * other[..., 1] - one[..., 1] * other[..., 0])
     return areas
 
 
 def _checked_rows(name: str, values: ArrayLike, widths: range, kinds: str = "iuf") -> NDArray[Any]:
-    """Return *values* as a two-dimensional array whose width is in *widths*. An empty array gets the last width."""
+    """Return *values* as a two-dimensional array whose width is in *widths*.
+
+    An empty array gets the last width.
+    """
     rows = checked_array(name, values, MeshError)
     if rows.size == 0:
         rows = rows.reshape(0, widths[-1]).astype(rows.dtype if "f" in kinds else np.int32)
@@ -56,7 +62,10 @@ def _checked_rows(name: str, values: ArrayLike, widths: range, kinds: str = "iuf
 
 
 def checked_places(name: str, values: ArrayLike, width: int = 2) -> NDArray[np.float64]:
-    """Return a new array whose rows begin with two finite coordinates. Missing columns up to *width* are zero."""
+    """Return a new array whose rows begin with two finite coordinates.
+
+    Missing columns up to *width* are zero.
+    """
     given = _checked_rows(name, values, range(2, width + 1))
     rows = np.zeros((len(given), width))
     rows[:, : given.shape[1]] = given
@@ -75,7 +84,10 @@ def checked_points(values: ArrayLike) -> NDArray[np.float64]:
 
 
 def checked_indices(name: str, values: ArrayLike, width: int, n: int) -> NDArray[np.int32]:
-    """Return a new array of rows of *width* point numbers below *n*. In rows of more than two, all must be distinct."""
+    """Return a new array of rows of *width* point numbers below *n*.
+
+    In rows of more than two, all must be distinct.
+    """
     rows = _checked_rows(name, values, range(width, width + 1), "iu")
     if (bad := ((rows < 0) | (rows >= n)).any(axis=1)).any():
         at = int(bad.argmax())
@@ -87,7 +99,10 @@ def checked_indices(name: str, values: ArrayLike, width: int, n: int) -> NDArray
 
 
 def checked_column(name: str, values: ArrayLike | None, n: int, dtype: Any) -> NDArray[Any]:
-    """Return *values* as a new array of *n* numbers. If *values* is ``None``, return zeros."""
+    """Return *values* as a new array of *n* numbers.
+
+    If *values* is ``None``, return zeros.
+    """
     if values is None:
         return np.zeros(n, dtype)
     column = checked_array(name, values, MeshError)

@@ -67,7 +67,9 @@ class PlanarGraph:
         holes: ArrayLike = (),
         regions: ArrayLike = (),
     ) -> PlanarGraph:
-        """Build a planar graph from arrays, and check all of the arrays. The class describes them as attributes.
+        """Build a planar graph from arrays, and check all of the arrays.
+
+        The class describes them as attributes.
 
         Points may coincide or lie on segments, and segments may cross, overlap or be repeated. :meth:`triangulate`
         resolves such cases.

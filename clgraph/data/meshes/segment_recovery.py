@@ -1,4 +1,6 @@
-"""Insertion of segments into a triangulation by edge flips. New points are added at which segments cross.
+"""Insertion of segments into a triangulation by edge flips.
+
+New points are added at which segments cross.
 
 A Delaunay triangulation lacks few of the segments. The missing segments are inserted one by one: the edges that cross a
 segment are flipped until none crosses it. :meth:`Triangulation.legalize` then makes the flipped triangles Delaunay
@@ -198,7 +200,9 @@ class SegmentRecovery(TriangleLists):
                 left.append((s, e))
 
     def _cut(self, a: int, b: int, edge: int, whole: int) -> int:
-        """Return the point at which the line from *a* to *b* crosses *edge*. The point is added if it is new.
+        """Return the point at which the line from *a* to *b* crosses *edge*.
+
+        The point is added if it is new.
 
         If the two lines are closer together than rounding errors, the computed crossing may be anywhere. In this case,
         an end of one line that is this close to the other line is returned instead.

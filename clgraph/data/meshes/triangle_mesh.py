@@ -174,7 +174,10 @@ class TriangleMesh:
         return cls.from_arrays(points, triangles)
 
     def edges(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Return each edge once, shape (e, 2), and its marker, shape (e,). Edges that are no segments have marker 0."""
+        """Return each edge once, shape (e, 2), and its marker, shape (e,).
+
+        Edges that are no segments have marker 0.
+        """
         once = self.neighbors < np.arange(self.n_triangles)[:, None]
         found = triangle_sides(self.triangles)[once]
         keys, sides = edge_keys(self.segments, self.n_points), edge_keys(found, self.n_points)

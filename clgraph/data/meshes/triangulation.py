@@ -94,7 +94,10 @@ class Triangulation:
             new[batch] = False
 
     def insert(self, new: Indices, place: Indices) -> None:
-        """Insert points *new*, which lie in the convex hull. The search for each starts at its triangle in *place*."""
+        """Insert points *new*, which lie in the convex hull.
+
+        The search for each starts at its triangle in *place*.
+        """
         while new.size:
             place, side = self.locate(new, place)
             neighbor = np.where(side >= 0, self.twins[3 * place + side] // 3, -1)
@@ -141,7 +144,10 @@ class Triangulation:
         return place, sides
 
     def legalize(self, edges: Indices) -> None:
-        """Flip edges until *edges* and all edges around the flips are Delaunay. Fixed edges are never flipped."""
+        """Flip edges until *edges* and all edges around the flips are Delaunay.
+
+        Fixed edges are never flipped.
+        """
         while edges.size:
             edges = edges[(self.twins[edges] >= 0) & ~self.fixed[edges]]
             edges = np.maximum(edges, self.twins[edges])
@@ -221,7 +227,10 @@ class Triangulation:
                 self.corners[first + i] = corner
 
     def _move(self, *moves: tuple[Indices, Indices]) -> None:
-        """Renumber half-edges, and keep their twins and flags. A half-edge and its twin may move in one call."""
+        """Renumber half-edges, and keep their twins and flags.
+
+        A half-edge and its twin may move in one call.
+        """
         old, new = (np.concatenate(part) for part in zip(*moves, strict=True))
         twins, fixed = self.twins[old], self.fixed[old]
         self._moved[old] = new

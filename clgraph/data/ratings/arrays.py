@@ -161,7 +161,10 @@ class RatingsArrays:
         return index_of("user", self._user_numbers, self.n_users, ids, default)
 
     def item_index(self, ids: ArrayLike, *, default: int | None = None) -> NDArray[np.int32]:
-        """Return the column numbers of the items with these *ids*. The parameters are as in :meth:`user_index`."""
+        """Return the column numbers of the items with these *ids*.
+
+        The parameters are as in :meth:`user_index`.
+        """
         return index_of("item", self._item_numbers, self.n_items, ids, default)
 
     @cached_property

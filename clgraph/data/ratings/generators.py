@@ -1,4 +1,7 @@
-"""Generators of rating matrices. The same arguments, with the same seed, give the same matrix."""
+"""Generators of rating matrices.
+
+The same arguments, with the same seed, give the same matrix.
+"""
 
 from __future__ import annotations
 
@@ -182,7 +185,10 @@ def _degrees(kind: str, n: int, total: int, exponent: float, largest: int | None
 
 @dataclass
 class _Plan:
-    """The data from which a worker draws the ratings of any task. A task is a range of users, largest degree first."""
+    """The data from which a worker draws the ratings of any task.
+
+    A task is a range of users, largest degree first.
+    """
 
     user_degrees: NDArray[np.int64]
     user_order: NDArray[np.int32]
@@ -212,7 +218,10 @@ class _Plan:
             yield from pool.map(_draw_kept, tasks)
 
     def draw(self, task: int) -> tuple[NDArray[Any], ...]:
-        """Draw the ratings of one task. Return its users, degrees, items and values; each user's items are sorted."""
+        """Draw the ratings of one task.
+
+        Return its users, degrees, items and values; each user's items are sorted.
+        """
         of_task = slice(self.cuts[task], self.cuts[task + 1])
         users, degrees = self.user_order[of_task], self.user_degrees[of_task]
         rng = np.random.default_rng([self.seed, task])
@@ -245,7 +254,9 @@ def _draw_kept(task: int) -> tuple[NDArray[Any], ...]:
 
 
 def _pivotal(rng: np.random.Generator, boundaries: NDArray[Any], degree: int, n: int) -> NDArray[np.int32]:
-    """Draw *degree* distinct items for each of *n* users. Return the items sorted, shape (n, degree).
+    """Draw *degree* distinct items for each of *n* users.
+
+    Return the items sorted, shape (n, degree).
 
     The items lie one after the other on a line. The length of each is its probability. The line is cut into
     *degree* strata of length 1. In each stratum, a candidate is drawn from the part before the

@@ -78,7 +78,10 @@ class RatingArrays(Protocol):
 
 
 def ratings_stats(ratings: RatingArrays) -> RatingsStats:
-    """Compute the statistics of *ratings*. Consecutive pairs of ratings are sampled with a fixed seed."""
+    """Compute the statistics of *ratings*.
+
+    Consecutive pairs of ratings are sampled with a fixed seed.
+    """
     n = ratings.n_ratings
     user_degrees, item_degrees = np.diff(ratings.user_offsets), np.diff(ratings.item_offsets)
     user_bins, item_bins = _degree_bins(user_degrees), _degree_bins(item_degrees)
@@ -106,7 +109,10 @@ def chunks(n: int, *, at_least: int = 0) -> Iterator[slice]:
 
 
 def _degree_bins(degrees: NDArray[Any]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the number of rows and the number of ratings in each bin of degrees. Powers of two bound the bins."""
+    """Return the number of rows and the number of ratings in each bin of degrees.
+
+    Powers of two bound the bins.
+    """
     bins = np.frexp(degrees.astype(float))[1]
     counts, held = np.bincount(bins), np.bincount(bins, degrees)
     return tuple(counts.tolist()), tuple(held.astype(int).tolist())

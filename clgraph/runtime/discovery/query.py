@@ -13,7 +13,10 @@ from clgraph.runtime.programs.pocl_cpu import name_processor
 
 
 def platforms() -> list[cl.Platform]:
-    """Return the OpenCL platforms, also those in wheels. Drivers that crash a process that loads them are left out."""
+    """Return the OpenCL platforms, also those in wheels.
+
+    Drivers that crash a process that loads them are left out.
+    """
     prepare_environment()
     mark_opencl_used()
     try:

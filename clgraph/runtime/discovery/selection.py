@@ -26,7 +26,9 @@ _TYPICAL = Work(
 
 
 def devices() -> DeviceList:
-    """Return a list of all OpenCL devices. This function never raises an error.
+    """Return a list of all OpenCL devices.
+
+    This function never raises an error.
 
     The first call tests each device and driver in a separate process; the verdicts are stored.
 
@@ -173,7 +175,10 @@ def _matching(request: str, why: str) -> tuple[cl.Device, str]:
 
 
 def _told(text: str, device: cl.Device, why: str) -> tuple[cl.Device, str]:
-    """Return *device* and the reason *why* it is taken. Warn if the request *text* names its processor only."""
+    """Return *device* and the reason *why* it is taken.
+
+    Warn if the request *text* names its processor only.
+    """
     is_meant = text in ("cpu", device.name.strip().lower()) or _word(text) in device.platform.name.lower()
     if _kind(device) == "cpu" and not is_meant:
         why += f": no platform is called {text!r}, but the processor is"

@@ -45,7 +45,9 @@ _verdicts: dict[cl.Device, dict[str, Any]] = {}
 
 
 def verdict(device: cl.Device, *, timeout: float = TIMEOUT_SECONDS) -> dict[str, Any]:
-    """Return the result of the self-test of *device*. The test is run if no result is stored.
+    """Return the result of the self-test of *device*.
+
+    The test is run if no result is stored.
 
     Returns
     -------

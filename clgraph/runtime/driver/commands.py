@@ -64,20 +64,27 @@ class Commands:
 
     @property
     def queue(self) -> cl.CommandQueue:
-        """The command queue of the device. In a forked child it would hang,
-        so reading it raises a :class:`ForkError`.
+        """The command queue of the device.
+
+        In a forked child it would hang, so reading it raises a :class:`ForkError`.
         """
         check_fork()
         return self._queue
 
     @cached_property
     def takes_times(self) -> bool:
-        """True if the queue records the times of commands. A queue that the user gave may not do that."""
+        """True if the queue records the times of commands.
+
+        A queue that the user gave may not do that.
+        """
         return bool(self._queue.properties & cl.command_queue_properties.PROFILING_ENABLE)
 
     @property
     def copy_queue(self) -> cl.CommandQueue:
-        """The queue of copies that overlap with kernels. All threads share it, so that the copies keep their order."""
+        """The queue of copies that overlap with kernels.
+
+        All threads share it, so that the copies keep their order.
+        """
         with self._making, typed_errors("creating a queue for transfers"):
             if self._copy_queue is None:
                 properties: Any = cl.command_queue_properties.PROFILING_ENABLE if self.takes_times else 0
@@ -86,7 +93,9 @@ class Commands:
 
     @cached_property
     def has_device_queue(self) -> bool:
-        """True if kernels can launch other kernels. The first read of this property creates the device's own queue.
+        """True if kernels can launch other kernels.
+
+        The first read of this property creates the device's own queue.
 
         Only OpenCL 3.0's list of features is trusted, because PoCL answers the older queries at random.
         """
@@ -149,7 +158,9 @@ class Commands:
 
     @contextlib.contextmanager
     def measure(self, started: float | None = None) -> Iterator[Recorder]:
-        """Record events and compile times inside the block. The total time starts at *started*, by default now.
+        """Record events and compile times inside the block.
+
+        The total time starts at *started*, by default now.
 
         Yields
         ------

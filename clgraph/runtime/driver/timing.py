@@ -128,7 +128,9 @@ class RoundBalance:
 
 @dataclass(frozen=True, repr=False)
 class RunInfo:
-    """The ``info`` of a result, a report on the run that computed it. ``print`` shows the report as tables.
+    """The ``info`` of a result, a report on the run that computed it.
+
+    ``print`` shows the report as tables.
 
     Attributes
     ----------

@@ -81,7 +81,10 @@ def _admit_wrapped(session: Session, graph: WrappedGraph) -> None:
 
 
 def _found(graph: WrappedGraph, check: CsrCheck, read: Sequence[NDArray[Any]]) -> EntryFacts:
-    """Return the facts about the graph's entries that *check* has found. *read* are the values of ``check.parts``."""
+    """Return the facts about the graph's entries that *check* has found.
+
+    *read* are the values of ``check.parts``.
+    """
     try:
         return check.read(read)[1]
     except GraphError:

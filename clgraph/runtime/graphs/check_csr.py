@@ -156,7 +156,10 @@ class CsrCheck:
 
 
 def extremes(keys: NDArray[Any], dtype: np.dtype[Any]) -> tuple[Any, Any]:
-    """Return the least and the greatest weight. *keys* are pairs (least, greatest) as order-preserving integers."""
+    """Return the least and the greatest weight.
+
+    *keys* are pairs (least, greatest) as order-preserving integers.
+    """
     found = np.array([keys[::2].min(), keys[1::2].max()])
     sign = keys.dtype.type(1 << (8 * dtype.itemsize - 1))
     bits = np.where(found & sign, found ^ sign, ~found) if dtype.kind == "f" else found ^ sign

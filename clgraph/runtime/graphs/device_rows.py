@@ -13,7 +13,10 @@ from clgraph.runtime.session import Session
 
 @dataclass(frozen=True, eq=False, repr=False)
 class DeviceRows:
-    """The arrays of a graph on a device. The subclass :class:`clgraph.DeviceGraph` documents the fields."""
+    """The arrays of a graph on a device.
+
+    The subclass :class:`clgraph.DeviceGraph` documents the fields.
+    """
 
     session: Session
     row_offsets: DeviceArray
@@ -31,7 +34,10 @@ class DeviceRows:
 
     @property
     def n_edges(self) -> int:
-        """Number of stored CSR entries. An undirected edge counts twice, a self-loop once."""
+        """Number of stored CSR entries.
+
+        An undirected edge counts twice, a self-loop once.
+        """
         return self.column_indices.size
 
     @property

@@ -17,7 +17,10 @@ _MIN_CHUNK, _GROUPS_PER_UNIT = 4096, 4
 
 
 def weight_range(session: Session, graph: Graph) -> tuple[Any, Any]:
-    """Return the least and greatest weight of *graph*. Kernels compute them for a large graph if they are not known."""
+    """Return the least and greatest weight of *graph*.
+
+    Kernels compute them for a large graph if they are not known.
+    """
     is_known = isinstance(graph, WrappedGraph) or "weight_range" in vars(graph)
     if not is_known and graph.weight_dtype is not None and graph.n_edges and not graph.is_small:
         vars(graph)["weight_range"] = _found(session, graph, graph.weight_dtype)

@@ -61,7 +61,10 @@ def number_type(dtype: DTypeLike) -> np.dtype[Any]:
 
 
 class DeviceArray:
-    """A typed buffer on a device. :meth:`Session.upload`, ``empty``, ``zeros`` and :meth:`view` make such arrays."""
+    """A typed buffer on a device.
+
+    :meth:`Session.upload`, ``empty``, ``zeros`` and :meth:`view` make such arrays.
+    """
 
     __slots__ = ("_first_byte", "_host", "_parent", "buffer", "dtype", "memory", "size")
 
@@ -194,7 +197,10 @@ class DeviceArray:
             raise DeviceError(f"items {start}:{start + count} of a device array of {self.size}")
 
     def release(self) -> None:
-        """Release the array's device memory now, before its last reference is gone. A view only drops its reference."""
+        """Release the array's device memory now, before its last reference is gone.
+
+        A view only drops its reference.
+        """
         self.memory.finish_copies(self)
         self._leave_host()
         if self._parent is None:

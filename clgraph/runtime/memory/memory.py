@@ -33,7 +33,10 @@ _LINE_BYTES, _MANY_LINES = 64, 1 << 17
 
 
 def available_bytes(facts: DeviceFacts) -> int:
-    """Return the number of bytes that new buffers may take. On a CPU device, the host's free memory limits it."""
+    """Return the number of bytes that new buffers may take.
+
+    On a CPU device, the host's free memory limits it.
+    """
     if not facts.is_cpu:
         return int(0.95 * facts.global_mem_bytes)
     return int(0.95 * min(facts.global_mem_bytes, free_bytes()))
@@ -115,8 +118,9 @@ class Memory:
         return self.commands.recording.allocated_bytes
 
     def upload(self, host: NDArray[Any], *, in_place: bool = False) -> DeviceArray:
-        """Copy *host* to the device. A CPU device uses *host* without a copy
-        if it is read-only and aligned to 64 bytes.
+        """Copy *host* to the device.
+
+        A CPU device uses *host* without a copy if it is read-only and aligned to 64 bytes.
 
         Kernels must not write to the result. With *in_place*, a CPU device uses *host* without a copy if it is
         contiguous and aligned to 16 bytes, and the caller must not change it meanwhile.
@@ -135,7 +139,9 @@ class Memory:
         return array
 
     def share(self, host: NDArray[Any], *, read_only: bool = False) -> DeviceArray:
-        """Return the host array *host* as a device array. Kernels on a CPU read and write *host* in place.
+        """Return the host array *host* as a device array.
+
+        Kernels on a CPU read and write *host* in place.
 
         The host must call :meth:`settle` before it reads the results. If *read_only*, kernels must not write to the
         array, and *host* is copied if it is not aligned.
@@ -177,14 +183,17 @@ class Memory:
                 view.base.release(self.commands.queue)
 
     def staging_for(self, n_bytes: int) -> Staging | None:
-        """Return chunks of pinned memory if they copy *n_bytes* faster than the
-        driver does, else ``None``. CPUs have none.
+        """Return chunks of pinned memory if they copy *n_bytes* faster than the driver does, else ``None``.
+
+        CPUs have none.
         """
         return self._staging if n_bytes >= LEAST_BYTES else None
 
     @property
     def staging_aside(self) -> Staging:
-        """Chunks of pinned memory for copies that overlap with kernels. They are made on first use.
+        """Chunks of pinned memory for copies that overlap with kernels.
+
+        They are made on first use.
 
         A thread that waits for copies through these chunks does not block other threads' calls of the driver.
         """

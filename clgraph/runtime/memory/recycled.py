@@ -134,7 +134,9 @@ class Pinned:
         self._buffers: dict[weakref.ref[Pages], cl.Buffer | None] = {}
 
     def holds(self, memory: Pages | None) -> bool:
-        """Return whether *memory* is pinned. If *memory* has been used often enough, it is pinned first.
+        """Return whether *memory* is pinned.
+
+        If *memory* has been used often enough, it is pinned first.
 
         Memory is not pinned for a second context, because drivers may refuse this.
         """
@@ -155,7 +157,10 @@ class Pinned:
 
     @property
     def words(self) -> NDArray[Any]:
-        """The pinned page of this thread for small reads. The thread must copy the words before its next small read."""
+        """The pinned page of this thread for small reads.
+
+        The thread must copy the words before its next small read.
+        """
         if not hasattr(self._own, "memory"):
             self._own.memory = Pages(_WORDS_BYTES)
             self._own.buffer = self._pin(self._own.memory)

@@ -143,7 +143,10 @@ class Staging:
 
     @contextmanager
     def _copying(self, what: str) -> Iterator[tuple[list[NDArray[np.uint8]], _Copiers]]:
-        """Reserve the chunks and threads for the transfer in the block. At its end, wait until the threads are done."""
+        """Reserve the chunks and threads for the transfer in the block.
+
+        At its end, wait until the threads are done.
+        """
         with self._lock, typed_errors(what):
             try:
                 yield self._chunks, self._copiers
@@ -158,7 +161,10 @@ class Staging:
         return event
 
     def upload(self, buffer: Any, first_byte: int, host: NDArray[Any]) -> None:
-        """Copy the contiguous host array *host* to *buffer* from *first_byte* on. *host* may change afterwards."""
+        """Copy the contiguous host array *host* to *buffer* from *first_byte* on.
+
+        *host* may change afterwards.
+        """
         self.upload_all([(buffer, first_byte, host)])
 
     def upload_all(self, copies: Sequence[_Copy], then: Callable[[int, int], object] | None = None) -> None:
@@ -246,7 +252,10 @@ class Staging:
 
 
 def _parts(host: NDArray[Any]) -> list[tuple[int, NDArray[np.uint8]]]:
-    """Return the bytes of *host* in parts, each with its position. A part fits into a chunk of pinned memory."""
+    """Return the bytes of *host* in parts, each with its position.
+
+    A part fits into a chunk of pinned memory.
+    """
     whole = host.reshape(-1).view(np.uint8)
     size = CHUNK_BYTES if whole.size >= _FEW_CHUNKS * CHUNK_BYTES else CHUNK_BYTES // 2
     return [(start, whole[start : start + size]) for start in range(0, whole.size, size)]

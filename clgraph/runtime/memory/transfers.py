@@ -36,7 +36,10 @@ class Transfer:
             return bool(self.event.command_execution_status <= cl.command_execution_status.COMPLETE)
 
     def before_kernels(self) -> DeviceArray:
-        """Make all later kernels wait for this copy, and return its device array. The host does not wait."""
+        """Make all later kernels wait for this copy, and return its device array.
+
+        The host does not wait.
+        """
         with self._commands.driver, typed_errors("ordering kernels after a transfer"):
             cl.enqueue_barrier(self._commands.queue, wait_for=[self.event])
         return self.array

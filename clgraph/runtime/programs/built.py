@@ -13,7 +13,9 @@ from clgraph.runtime.programs.source import known_to
 
 
 class Programs:
-    """The compiled programs of one device. A kernel file is built once for each set of definitions that it uses.
+    """The compiled programs of one device.
+
+    A kernel file is built once for each set of definitions that it uses.
 
     Attributes
     ----------
@@ -42,5 +44,8 @@ class Programs:
             return self.built[asked]
 
     def make(self, source: str, defines: Mapping[str, int | str]) -> Program:
-        """Build kernel file *source*. Tests override this method to run programs in other ways."""
+        """Build kernel file *source*.
+
+        Tests override this method to run programs in other ways.
+        """
         return Program(self._commands, source, defines)

@@ -101,7 +101,10 @@ def _generations(target: str) -> list[Path]:
 
 
 def remove_unused(paths: list[Path] | None = None, *, but: Path | None = None) -> None:
-    """Remove the caches among *paths* (by default all) that no process uses. The caller must hold the build lock."""
+    """Remove the caches among *paths* (by default all) that no process uses.
+
+    The caller must hold the build lock.
+    """
     for path in list(cache_root().glob("pocl/*")) if paths is None else paths:
         if path == but:
             continue
@@ -113,7 +116,9 @@ def remove_unused(paths: list[Path] | None = None, *, but: Path | None = None) -
 
 @contextlib.contextmanager
 def build_lock(*, into_cache: bool = False) -> Iterator[bool]:
-    """Hold the lock under which one process at a time compiles. If *into_cache*, put a marker into PoCL's cache.
+    """Hold the lock under which one process at a time compiles.
+
+    If *into_cache*, put a marker into PoCL's cache.
 
     Yields
     ------

@@ -67,7 +67,10 @@ def needs_name(device: cl.Device) -> bool:
 
 
 def name_processor(device: cl.Device) -> str | None:
-    """Let PoCL's *device* compile for the processor of its built-ins. Return the replaced processor name, if any."""
+    """Let PoCL's *device* compile for the processor of its built-ins.
+
+    Return the replaced processor name, if any.
+    """
     target = processor_of_builtins()
     if target is None or not needs_name(device):
         return None

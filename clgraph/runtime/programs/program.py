@@ -31,7 +31,10 @@ _creating = threading.Lock()
 
 
 class Program:
-    """A kernel file compiled for one device with some definitions. If compiling fails, the error has the build log."""
+    """A kernel file compiled for one device with some definitions.
+
+    If compiling fails, the error has the build log.
+    """
 
     def __init__(self, commands: Commands, source: str, defines: Mapping[str, int | str]) -> None:
         values = {**commands.facts.defines(), **defines}
@@ -122,7 +125,10 @@ class Program:
         return Launch(self, kernel, handle, groups, parameters, bound)
 
     def _handle(self, kernel: str) -> cl.Kernel:
-        """Return an unused OpenCL object of *kernel*. Making a new one takes 0.3 ms, mostly for pyopencl's invoker."""
+        """Return an unused OpenCL object of *kernel*.
+
+        Making a new one takes 0.3 ms, mostly for pyopencl's invoker.
+        """
         with contextlib.suppress(IndexError):
             return self.idle[kernel].pop()
         with typed_errors(f"creating kernel {kernel}"), _creating:
@@ -190,7 +196,10 @@ def _as_structure(dtype: np.dtype[Any], value: Mapping[str, Any]) -> Any:
 
 
 class Launch:
-    """A kernel with its arguments set. Calling a launch enqueues the kernel. Threads must not share a launch."""
+    """A kernel with its arguments set.
+
+    Calling a launch enqueues the kernel. Threads must not share a launch.
+    """
 
     __slots__ = ("_arguments", "_handle", "_places", "_program", "kernel", "n_groups")
 
@@ -231,7 +240,10 @@ class Launch:
                 raise as_device_error(f"setting {name} of {self.kernel}", error) from error
 
     def lend(self, arrays: Mapping[str, DeviceArray]) -> None:
-        """Set the kernel's parameters that *arrays* names. Names that are not parameters of the kernel are ignored."""
+        """Set the kernel's parameters that *arrays* names.
+
+        Names that are not parameters of the kernel are ignored.
+        """
         for name, array in arrays.items():
             if name in self._places:
                 index, _ = self._places[name]
@@ -239,7 +251,10 @@ class Launch:
                 self._arguments[index] = array
 
     def give_back(self, names: Iterable[str]) -> None:
-        """Drop the references to the arrays of the parameters *names*. Call :meth:`lend` before the next launch."""
+        """Drop the references to the arrays of the parameters *names*.
+
+        Call :meth:`lend` before the next launch.
+        """
         for name in names:
             if name in self._places:
                 self._arguments[self._places[name][0]] = None

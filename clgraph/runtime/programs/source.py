@@ -38,7 +38,10 @@ def build_input(name: str, values: Mapping[str, int | str]) -> str:
 
 
 def known_to(name: str, values: Mapping[str, int | str]) -> dict[str, int | str]:
-    """Return those *values* whose names occur in the kernel file *name*. Other values do not change the program."""
+    """Return those *values* whose names occur in the kernel file *name*.
+
+    Other values do not change the program.
+    """
     words, seen = _words(name), dict[str, int | str]()
     defined = {key: key.partition("(")[0] for key in values}  # The names of the macros without their parameters.
     while new := {key: value for key, value in values.items() if defined[key] in words and key not in seen}:

@@ -168,12 +168,16 @@ class FittedFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
 
     def _ratings(self, X: Any, y: Any = None, *, reset: bool) -> Ratings:
         """Return the arguments *X* and *y* as Ratings.
+
         With *reset*, later calls expect the same form and the same items.
         """
         return self._weighted(X, y, None, reset=reset)[0]
 
     def _weighted(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> tuple[Ratings, Weights]:
-        """Return the arguments *X* and *y* as Ratings, with the weights in their order. *reset* is as in _ratings()."""
+        """Return the arguments *X* and *y* as Ratings, with the weights in their order.
+
+        *reset* is as in _ratings().
+        """
         if isinstance(X, Ratings):
             if reset:
                 self._fitted_on_pairs = False

@@ -32,7 +32,10 @@ class TrainedFactorization(SavedFactorization):
     def _first_fit(
         self, X: Any, y: Any, sample_weight: Any, n_epochs: int, eval_set: Any, callback: Callback | None
     ) -> Self:
-        """Train new random factors on *X* and *y*. After an error, the estimator is as before."""
+        """Train new random factors on *X* and *y*.
+
+        After an error, the estimator is as before.
+        """
         old = self.__dict__.copy()
         try:
             ratings, weights = self._weighted(X, y, sample_weight, reset=True)

@@ -30,6 +30,7 @@ def are_pairs(X: Any) -> bool:
 
 def pair_ids(pairs: NDArray[Any]) -> tuple[ArrayLike, ArrayLike]:
     """Return the user ids and the item ids of *pairs*.
+
     Object columns become lists, then numeric arrays if all are numbers.
     """
     users, items = (column.tolist() if column.dtype == object else column for column in pairs.T)
@@ -37,7 +38,10 @@ def pair_ids(pairs: NDArray[Any]) -> tuple[ArrayLike, ArrayLike]:
 
 
 def ratings_of_pairs(pairs: NDArray[Any], values: NDArray[Any]) -> Ratings:
-    """Return the ratings *values* of (user, item) *pairs*. Several ratings of one pair are replaced by their mean."""
+    """Return the ratings *values* of (user, item) *pairs*.
+
+    Several ratings of one pair are replaced by their mean.
+    """
     return Ratings.from_triples(*pair_ids(pairs), values, ids="compact", duplicates="mean")
 
 
@@ -72,6 +76,7 @@ def split_pairs(known: Ratings, pairs: NDArray[Any], values: NDArray[Any]) -> tu
 
 def numbered_as(known: Ratings, ratings: Ratings, *, new_users: bool) -> Ratings:
     """Return *ratings* with the user and item numbers of *known*, by ids if both have ids.
+
     *new_users* keep their numbers.
     """
     if ratings is known:
@@ -93,6 +98,7 @@ def numbered_as(known: Ratings, ratings: Ratings, *, new_users: bool) -> Ratings
 
 def _matched(kind: str, numbers: NDArray[np.int32], ids: ArrayLike, index: NDArray[np.int32]) -> NDArray[np.int32]:
     """Translate *numbers* of users or items (*kind*) to the numbers of the fit.
+
     The array *index* has them; -1 is unknown.
     """
     found: NDArray[np.int32] = index[numbers]

@@ -46,7 +46,10 @@ def write_model(path: str | os.PathLike[str], settings: Mapping[str, Any], array
 
 
 def check_writable(path: str | os.PathLike[str]) -> None:
-    """Raise an InputError unless a model can be written to *path*. This check creates and changes no file."""
+    """Raise an InputError unless a model can be written to *path*.
+
+    This check creates and changes no file.
+    """
     target = os.path.realpath(path)
     try:
         if os.path.isdir(target):

@@ -27,7 +27,9 @@ class SavedFactorization(RecommendingFactorization):
     """The methods of :class:`clgraph.SGDMatrixFactorization` that copy, save and load it."""
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the fitted model to the file *path* atomically. :meth:`load` reads it.
+        """Write the fitted model to the file *path* atomically.
+
+        :meth:`load` reads it.
 
         The file is an ``.npz`` archive, whatever its name, without pickles. It holds the parameters except *session*
         and *devices* (and *random_state* if it is not an integer), the factors, the history, the ids, and the items
@@ -55,7 +57,9 @@ class SavedFactorization(RecommendingFactorization):
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, session: SessionLike = None) -> Self:
-        """Return the model that :meth:`save` has written to the file *path*. Further training runs on *session*.
+        """Return the model that :meth:`save` has written to the file *path*.
+
+        Further training runs on *session*.
 
         Raises
         ------

@@ -1,5 +1,6 @@
-"""Training sweeps over a grid of blocks. Blocks that run together share no user or item
-(cl/factorization/block_grid.cl).
+"""Training sweeps over a grid of blocks.
+
+Blocks that run together share no user or item (cl/factorization/block_grid.cl).
 """
 
 from __future__ import annotations

@@ -129,7 +129,9 @@ def _is_wide(
 
 
 class ItemSupersteps(Supersteps):
-    """A training sweep over blocks of items, one block after the other. A slot keeps an item's row during a block.
+    """A training sweep over blocks of items, one block after the other.
+
+    A slot keeps an item's row during a block.
 
     The supersteps of a block are the matchings that contain its ratings. With *by_degree*, blocks are filled by
     descending degree, and each block has matchings of its own. Otherwise blocks are filled in the order of item

@@ -36,7 +36,9 @@ Team = Literal["work_item", "sub_group"]
 
 
 def hogwild(problem: FactorizationProblem, facts: DeviceFacts, *, shuffle: bool = True, seed: Seed = 0) -> Recipe:
-    """Return the recipe of training steps on all ratings at once. Steps on one user or item may overwrite each other.
+    """Return the recipe of training steps on all ratings at once.
+
+    Steps on one user or item may overwrite each other.
 
     With *shuffle* ratings are visited in a random order, which *seed* determines. Otherwise they are sorted by user,
     then item, so that neighbouring work-items conflict. This baseline does not keep the serial semantics.
@@ -142,7 +144,10 @@ def _prepare(
 
 
 def _edge_arrays(problem: FactorizationProblem) -> dict[str, Array]:
-    """Return the arrays of edge locking: the locks, and two lists of deferred ratings. Pass 0 fills the first list."""
+    """Return the arrays of edge locking: the locks, and two lists of deferred ratings.
+
+    Pass 0 fills the first list.
+    """
     return {
         "user_locks": Array(problem.stats.n_users, np.uint32, zeroed=True),
         "item_locks": Array(problem.stats.n_items, np.uint32, zeroed=True),

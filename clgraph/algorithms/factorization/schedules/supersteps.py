@@ -1,4 +1,6 @@
-"""Training sweeps in supersteps. The ratings of a superstep share no user or item; a barrier separates supersteps.
+"""Training sweeps in supersteps.
+
+The ratings of a superstep share no user or item; a barrier separates supersteps.
 
 In the strategies of this file, matchings (AGM-E) and diagonals (Diag), a slot processes a rating
 (cl/factorization/superstep.cl).
@@ -112,7 +114,9 @@ def slots(problem: FactorizationProblem, facts: DeviceFacts) -> int:
 
 
 class Supersteps:
-    """A training sweep as a list of supersteps, which are grouped into segments. Segments are grouped into ranges.
+    """A training sweep as a list of supersteps, which are grouped into segments.
+
+    Segments are grouped into ranges.
 
     A segment is one large superstep, or several small ones that a single work-group runs. A range of segments is
     enqueued without a wait.
@@ -162,8 +166,9 @@ class Supersteps:
         )
 
     def run(self) -> None:
-        """Enqueue one training sweep. The host waits for each range of supersteps
-        before the next one, but reads nothing back.
+        """Enqueue one training sweep.
+
+        The host waits for each range of supersteps before the next one, but reads nothing back.
         """
         self.plan.arrays["status"].fill(0)
         event = None
@@ -194,7 +199,9 @@ def _recipe(facts: DeviceFacts, find_keys: FindKeys, barrier: str) -> Recipe:
 
 
 class RatingSupersteps(Supersteps):
-    """A training sweep in supersteps of equal keys. *find_keys* returns each rating's key, and a number above all keys.
+    """A training sweep in supersteps of equal keys.
+
+    *find_keys* returns each rating's key, and a number above all keys.
 
     Consecutive small supersteps are run by a single work-group, whatever the barrier.
     """

@@ -187,11 +187,17 @@ class Training(ABC):
             self.save(self.epochs)
 
     def loss(self) -> float:
-        """Return the current root mean square error on the training ratings. Used only if :attr:`may_skip_losses`."""
+        """Return the current root mean square error on the training ratings.
+
+        Used only if :attr:`may_skip_losses`.
+        """
         raise NotImplementedError
 
     def is_finite(self) -> bool:
-        """Return whether the model gives a finite error for every rating. Used only if :attr:`may_skip_losses`."""
+        """Return whether the model gives a finite error for every rating.
+
+        Used only if :attr:`may_skip_losses`.
+        """
         raise NotImplementedError
 
     def _with_unseen(self, eval_loss: float, n_seen: int, unseen: UnseenPairs) -> float:

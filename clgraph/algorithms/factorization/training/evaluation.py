@@ -19,7 +19,9 @@ _GROUPS_PER_UNIT = 8  # The evaluation of a model starts at most this number of 
 
 
 class Errors:
-    """The error of a factorisation model on given ratings. The result is the same in every run on a device.
+    """The error of a factorisation model on given ratings.
+
+    The result is the same in every run on a device.
 
     With *weights*, a squared error is multiplied by its rating's weight, and the mean is a weighted one.
     """
@@ -74,7 +76,10 @@ class Bounds:
             ))  # fmt: skip
 
     def hold(self) -> bool:
-        """Wait for all enqueued work. Return whether all factors and biases of the model are small enough."""
+        """Wait for all enqueued work.
+
+        Return whether all factors and biases of the model are small enough.
+        """
         self._found.fill(0)
         for launch in self._launches:
             launch()

@@ -1,4 +1,6 @@
-"""A matrix of ratings cut into a grid of blocks. Training takes one stratum of blocks at a time.
+"""A matrix of ratings cut into a grid of blocks.
+
+Training takes one stratum of blocks at a time.
 
 The blocks of a stratum have no user and no item in common, so steps on different blocks cannot conflict.
 After R. Gemulla, E. Nijkamp, P. J. Haas, Y. Sismanis, "Large-Scale Matrix Factorization with Distributed Stochastic
@@ -35,7 +37,9 @@ class Cut:
 
 
 def cut(counts: NDArray[np.int64], n_blocks: int) -> Cut:
-    """Partition users or items into blocks with nearly equal numbers of ratings. *counts* has the ratings of each one.
+    """Partition users or items into blocks with nearly equal numbers of ratings.
+
+    *counts* has the ratings of each one.
 
     Users (or items) are dealt in descending order of ratings, alternately from the first block to the last and back.
     So each block gets some with many ratings and some with few. No block is empty.
@@ -52,7 +56,9 @@ def cut(counts: NDArray[np.int64], n_blocks: int) -> Cut:
 
 
 class Strata:
-    """Ratings cut into n × n blocks. Stratum s has the blocks (d, (d + s) % n) for all d, which share no user or item.
+    """Ratings cut into n × n blocks.
+
+    Stratum s has the blocks (d, (d + s) % n) for all d, which share no user or item.
 
     Attributes
     ----------

@@ -1,4 +1,7 @@
-"""Training on several devices. Each device keeps its users, and blocks of items move from device to device."""
+"""Training on several devices.
+
+Each device keeps its users, and blocks of items move from device to device.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,10 @@ from clgraph.runtime.memory.arrays import DeviceArray
 
 
 class TeamModel:
-    """A model spread over several devices. Device d holds block d of the users and of the items, in its cell (d, d)."""
+    """A model spread over several devices.
+
+    Device d holds block d of the users and of the items, in its cell (d, d).
+    """
 
     def __init__(self, strata: Strata, home: Sequence[DeviceModel], mean: float) -> None:
         self.mean, self._strata, self._home = mean, strata, home

@@ -99,7 +99,9 @@ def check_memory(session: Session, problem: FactorizationProblem) -> None:
 
 
 class Cell:
-    """A block of ratings on a device, with the factors of its users and items. If it has ratings, it has a plan.
+    """A block of ratings on a device, with the factors of its users and items.
+
+    If it has ratings, it has a plan.
 
     If *deterministic*, ``"auto"`` chooses among offline strategies. ``choice.strategy`` is the strategy that runs.
     """
@@ -146,7 +148,10 @@ class Cell:
 
 
 def finish_aside(session: Session) -> None:
-    """Wait for all enqueued work of a session. Other threads may use the driver during the wait."""
+    """Wait for all enqueued work of a session.
+
+    Other threads may use the driver during the wait.
+    """
     with session.driver, typed_errors("waiting for the device"):
         marker = cl.enqueue_marker(session.queue)
         session.queue.flush()
@@ -254,7 +259,10 @@ class Factorization(Training):
         return self._bounds.hold()
 
     def predict(self, users: NDArray[np.int32], items: NDArray[np.int32]) -> NDArray[np.float32]:
-        """Return the predicted ratings of (user, item) pairs as float32, shape (n,). The numbers must be in range."""
+        """Return the predicted ratings of (user, item) pairs as float32, shape (n,).
+
+        The numbers must be in range.
+        """
         predictions = self.session.empty(users.size, np.float32)
         of_users, of_items = (self.session.upload(np.ascontiguousarray(array, np.int32)) for array in (users, items))
         self._errors.program.bind(
