@@ -108,7 +108,7 @@ BUILDS: dict[str, list[tuple[str, ...]]] = {
     ],
     "pagerank": [(f"-DWG_SIZE={size}", "-DDEV_HAS_FP64=1") for size in (1, 4)],
     "cores": [("-DWG_SIZE=1",), ("-DWG_SIZE=4",), WIDE],
-    "triangles": [("-DWG_SIZE=1",), ("-DWG_SIZE=4",), (*WIDE, "-DWORDS_ORDER=1")],
+    "triangles": [("-DWG_SIZE=1",), ("-DWG_SIZE=4",), WIDE],
     "partition": [("-DWG_SIZE=1",), ("-DWG_SIZE=1", "-DDEV_IS_CPU=0", "-DSPLIT_CLAIMS=1"), (*WIDE, "-DWORDS_ORDER=1")],
     "pairs": [("-DWG_SIZE=1",)],
     "refine_mesh": [("-DWG_SIZE=1",), ("-DWG_SIZE=4",), CHECKED_LATER],
