@@ -29,13 +29,12 @@
 #define STAGE_PREFIX 2u
 
 /* One work-item per group calls; the last ticket clears the counter for the next launch.
- * After a launch that was cut off, tickets are left over.  Then some groups get the last tile, too, and none writes behind
- * the states; as no group has the first tile, the waits run out. */
+ * After a launch that was cut off, tickets are left over.  Then groups with later tickets take the last tile, too, and none
+ * writes behind the states.  If no group has the first tile, the waits run out. */
 INLINE uint draw_tile(volatile __global uint *control) {
-  const uint last = (uint)get_num_groups(0) - 1u;
-  const uint tile = min(fetch_add(control + CONTROL_TICKET, 1u), last);
-  if (tile == last) store_relaxed(control + CONTROL_TICKET, 0u);
-  return tile;
+  const uint last = (uint)get_num_groups(0) - 1u, ticket = fetch_add(control + CONTROL_TICKET, 1u);
+  if (ticket == last) store_relaxed(control + CONTROL_TICKET, 0u);
+  return min(ticket, last);
 }
 
 /* Returns 1 if a spin that has taken *turn* turns must give up. */

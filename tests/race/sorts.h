@@ -40,12 +40,12 @@ static bool sort_right(Random &random, ulong) {
   return values == order && std::is_sorted(keys.begin(), keys.end()) && !control[CONTROL_STATUS];
 }
 
-/* A group reports STATUS_TIMEOUT if no group has the tile that it waits for. */
+/* A group reports STATUS_TIMEOUT if no group has the tile that it waits for: tickets are left over, so both have the last. */
 static bool unfinished_right(Random &, ulong) {
   const int n = 2 * TILE;
-  Array<uint> keys(n), values(n), out_keys(n), out_values(n), starts(N_PASSES * RADIX), control = {1, 0}, states(2 * RADIX);
+  Array<uint> keys(n), values(n), out_keys(n), out_values(n), starts(N_PASSES * RADIX), control = {2, 0}, states(2 * RADIX);
   spin_limit = 3000;
-  launch(WG_SIZE, [&] {
+  launch(2 * WG_SIZE, [&] {
     scatter_look_back(n, 0, 0, RADIX - 1, 0, starts, keys, values, control, states, out_keys, out_values);
   }, WITH_BARRIERS);
   spin_limit = SPINS;
