@@ -69,7 +69,7 @@ KERNEL choose_pivot(offset_t m, __global const offset_t *restrict row_offsets, _
   forward[end] = backward[end] = 1u;
 }
 
-typedef struct {                 /* what a round reads and marks */
+typedef struct {                 /* the arrays that a round reads and marks */
   uint round;
   __global const int *columns;
   volatile __global uint *forward, *backward;
