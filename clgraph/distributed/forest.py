@@ -158,7 +158,7 @@ def absorb(
 
 
 def finish(part: Part[Forest], *, maximum: bool) -> Part[Forest]:
-    """Add the edges of *part* that still wait to its spanning forest, and return the new part."""
+    """Return *part* after its waiting edges were merged into its spanning forest."""
     if not part.value.waiting:
         return replace(part, aside=None)
     part = part.received()

@@ -23,7 +23,8 @@ _VERTEX_BYTES, _LINE_BYTES = 16.0, 64.0  # A search keeps 16 bytes of data per v
 # The assumed share lies between the measured shares for random vertex numberings and for meshes.
 _USUAL_REACH = 0.25
 # The locality of a graph of less than 2^15 vertices and entries is not sampled.
-# For searches, the least size for sampling is the larger UNLOOKED, because other algorithms take longer per entry.
+# Searches take less time per entry than other algorithms, so their locality is sampled only from the greater size
+# UNLOOKED on.
 _CACHED = 1 << 15
 # A search costs 0.6 items for each entry beyond two per vertex, because most of these entries lead to a seen vertex.
 _SAVED, _PROBED_DEGREE = 0.4, 2

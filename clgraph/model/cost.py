@@ -164,7 +164,7 @@ def _seconds_of_parts(asked: Iterable[Part], rates: DeviceRates) -> tuple[dict[s
     known = curve.read_before
     for work, times, weight in asked:
         n, traffic, serial = times * weight, 0.0, 0.0
-        if work.launches:  # Most works have few kinds of work, and this test is faster than a product with 0.
+        if work.launches:  # Most numbers of a Work are 0, and a test is faster than a product with 0.
             launches += times * work.launches
         if work.read_backs:
             read_backs += times * work.read_backs

@@ -205,7 +205,7 @@ class Bench:
             launch.set(turns=turns, start=cycle_word(start, bits))
             return turns, self.timed(launch)
 
-        run(warm)  # This run fills the caches of the compute unit that follows the cycle.
+        run(warm)  # This run fills the caches, so that the timed runs find them full.
         return Trial(run, verify=lambda turns: self._check_out(0, cycle_word(start + turns, bits)))
 
     # ---- latency

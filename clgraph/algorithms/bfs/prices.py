@@ -43,7 +43,7 @@ VERTEX_BYTES, PULL_VERTEX_BYTES = 16.0, 60.0
 LEVEL_BARRIERS = 1.1
 PULL_BARRIERS = 6.0  # Number of grid barriers in all levels of a search that goes bottom-up.
 PULL_ENTRIES = 6.0  # Mean number of neighbours that a vertex reads in all bottom-up levels together.
-# A work-group reads a hub's row bottom-up in steps of 2048 entries. A step takes the time of 4 dependent loads.
+# In a bottom-up level a work-group reads a hub's row in steps of 2048 entries. A step takes 4 dependent loads.
 HUB_STEP_ENTRIES, HUB_STEP_LOADS = 2048.0, 4.0
 
 

@@ -16,7 +16,7 @@ _MAX_AT_ONCE = 32  # The host enqueues at most 32 rounds before it reads the num
 # While each round adds a slice of new vertices, the host reads the number of losers after 8 rounds.
 _SLICES_AT_ONCE = 8
 _MAX_SLICES, _MIN_SLICE = 512, 64  # Greatest number of slices of the vertices, and least number of vertices per slice.
-# Least number of claim slots per net. If the largest net has more members than _LONG_NET, nets get more claim slots.
+# A net has at least _MIN_SLOTS claim slots, and more if the largest net has more than _LONG_NET members.
 _MIN_SLOTS, _LONG_NET = 8, 256
 _CLAIM_BYTES = 1 << 27  # Bytes of the claim slots of all nets, at most. _MIN_SLOTS slots per net are always allowed.
 # A later window of colours suffices for a share of the vertices. It is offered to up to 4 times that share.
@@ -106,7 +106,7 @@ class Claims:
         """Colour vertices among the first *n* of the order, if they find a free colour in this window of colours."""
         colors = 32 * self._words
         base = colors * window
-        needed = -(-(self._members - base) // colors)  # Number of windows of colours that the largest net still needs.
+        needed = -(-(self._members - base) // colors)  # windows of colours that the largest net still needs
         slices = min(n, max(self._slices >> window, needed)) or 1
         # A later window has enough colours for only a part of the vertices.
         # Some uncoloured vertices skip a later window, because they would search the whole window in vain.

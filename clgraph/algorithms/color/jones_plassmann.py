@@ -112,9 +112,9 @@ def _large_arrays(stats: GraphStats, n_large: int, n_hubs: int) -> dict[str, Arr
 def _color_small(
     order: VertexOrder, n: int, facts: DeviceFacts, sizes: Mapping[str, int], n_groups: int
 ) -> tuple[Step, dict[str, Array], int]:
-    """Return the step that colours vertices with short rows, the step's arrays, and the number of blocks per turn.
+    """Make the step that colours vertices with short rows.
 
-    ``cl/color/orders.h`` explains turns and blocks.
+    Return the step, its arrays, and the number of blocks per turn. ``cl/color/orders.h`` explains turns and blocks.
     """
     together, width = facts.dialect.has_grid_barrier, facts.sub_group_size
     block, most_items = order_constant("PHASE_SIZE"), n_groups * sizes["WG_SIZE"]

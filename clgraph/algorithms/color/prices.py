@@ -19,8 +19,8 @@ CPU_ENTRY_BYTES = {
     "jones_plassmann": (140.0, 140.0), "speculative": (82.0, 118.0), "hash_repair": (217.0, 217.0),
 }  # fmt: skip
 CPU_FAR_LOADS = 3.0  # Random loads of a CPU per CSR entry whose two ends are far apart.
-# The time of ``first_fit`` is predicted as loads from a core's second-level cache, each of which waits for the load
-# before. The numbers give 0.6 to 2 times the measured time of 8 graphs on two runtimes.
+# The time of ``first_fit`` is predicted as a chain of loads from a core's second-level cache, where each load waits for
+# the load before it. The numbers give 0.6 to 2 times the measured time of 8 graphs on two runtimes.
 FIRST_FIT_VERTEX_LOADS, FIRST_FIT_ENTRY_LOADS, FIRST_FIT_BYTES = 0.5, 0.5, 128e3
 GPU_ENTRY_BYTES = {"jones_plassmann": (80.0, 80.0), "speculative": (130.0, 200.0), "hash_repair": (90.0, 120.0)}
 # Dependent loads of a GPU per entry of the longest row, at distance 1 and at distance 2.

@@ -41,7 +41,8 @@ HUB_TREE_SHARE = 0.1
 FEW_TREES_SHARE = 2e-3
 # If a search reaches less than 40 % of the vertices, skipping the component that it found saves no time.
 SMALL_COMPONENTS_REACH = 0.4
-# Vertex numbers count as random if over half of the edges join far numbers, in less than 0.05 trees per vertex.
+# Vertex numbers count as random if two conditions hold. More than half of the edges join vertices of distant numbers,
+# and hooking each vertex to a neighbour of a lower number gives less than 0.05 trees per vertex.
 RANDOM_FAR_SHARE, RANDOM_TREES_SHARE = 0.5, 0.05
 
 

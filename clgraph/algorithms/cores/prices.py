@@ -8,8 +8,9 @@ from clgraph.algorithms.cores.problem import CoresProblem
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Atomics, Chain, Gathers, Part, Work
 
-# Scans and waves: R-MAT of 2^16 to 2^20 vertices take 400 to 800, about 3 for each unit of the root of the largest
-# degree; a uniform graph 73; a grid half as many as its diameter.
+# The number of steps of a peeling, which are scans and waves. R-MAT graphs of 2^16 to 2^20 vertices take 400 to 800
+# steps, about 3.5 times the square root of the largest degree. A uniform graph takes 73, and a grid takes half as many
+# steps as the length of its diameter.
 _LEAST_STEPS, _STEPS_PER_SQRT_DEGREE, _STEPS_PER_DEPTH = 20.0, 3.5, 0.5
 _LISTED, _LOWERED, _STEP_LOADS = 12.0, 0.5, 6.0  # scans of each vertex, atomics of an entry, loads after each other
 # Seconds of one core of an EPYC (family 26) in the kernels peel_step and peel_in_order, for an entry and for a vertex.

@@ -87,7 +87,7 @@ def degrees(stats: RatingsStats) -> tuple[tuple[Bins, Bins], tuple[Bins, Bins]]:
 
 
 def degree_exceeded_by(counts: Bins, n: float) -> float:
-    """Estimate the number of ratings that exactly *n* vertices reach or exceed, by interpolation in histogram bins."""
+    """Estimate the degree that exactly *n* vertices reach or exceed, by interpolation between histogram bins."""
     above = 0.0
     for k in range(len(counts) - 1, 0, -1):
         if above + counts[k] >= n:

@@ -30,7 +30,7 @@ def count(
     layout: str | None = None,
     tuning: Tuning = NOT_TUNED,
 ) -> Recipe:
-    """Return the recipe that counts all parts of the table of collisions.
+    """Return the recipe that computes all counts of a collision table.
 
     *distinct* and *layout* are for distance 2.
     """

@@ -19,7 +19,7 @@ _LEAST_STEPS, _STEPS_PER_LEVEL, _LEVELS_PER_ROOT = 10.0, 0.25, 2.0
 # Gathers of an edge in a step, and the mean share of the edges that a step processes: the list becomes shorter, and
 # edges between near vertices rest.
 _GATHERS, _MEAN_SHARE, _MEAN_SHARE_IN_MESHES = 6.0, 0.5, 0.1
-_LEFT_SHARE = 0.02  # entries that a complete search leaves
+_LEFT_SHARE = 0.02  # share of the entries that are still live after a complete search
 # Time of scipy's search in units of a plain traversal, and its passes over entries and vertices. On one core of an EPYC
 # (family 26) the search of R-MAT graphs, random graphs and meshes takes 3 to 6 times as long as a traversal.
 _TRAVERSALS, _SCANS, _SCANS_OF_VERTICES = 5.0, 0.5, 4.0

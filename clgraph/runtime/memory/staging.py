@@ -60,7 +60,7 @@ class _Copiers:
         weakref.finalize(self, _stop, self._tasks, n_threads)
 
     def submit(self, target: NDArray[np.uint8], source: NDArray[np.uint8] | None = None) -> None:
-        """Let the threads copy *source* to *target*, or without *source*, touch each page of *target*."""
+        """Let the threads copy *source* to *target*. If there is no *source*, they touch each page of *target*."""
         ends: list[threading.Lock] = []
         self._parts.append(ends)
         step = -(-target.size // _SLICES)

@@ -226,7 +226,7 @@ class Factorization(Training):
         self._kernels: dict[str, tuple[int, float]] = {}
         with session.measure() as recorder:
             cell = Cell(session, problem, strategy, options, deterministic)
-            # A cell of ratings has a plan, because training has at least one rating.
+            # Only a cell without ratings has no plan, and training has at least one rating.
             assert cell.choice is not None and cell.plan is not None
             self.choice, self.plan, self.model, self._errors = cell.choice, cell.plan, cell.model, cell.errors
             self.strategy = self.choice.strategy
