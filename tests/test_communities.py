@@ -88,6 +88,16 @@ def test_parts_of_a_community_that_are_apart_become_communities(session: Session
     assert found.labels.tolist() == [0, 0, 1, 1, 2, 2, 3]
 
 
+def test_a_vertex_with_more_entries_than_the_graph_has_vertices(session: Session) -> None:
+    """Such a row does not fit into local memory, though the level is small."""
+    offsets, pair = np.array([0, 3000, 6000], np.int32), np.repeat(np.array([1, 0], np.int32), 3000)
+    found = cg.communities(cg.Graph(offsets, pair, directed=False), session=session, verify=True)
+    assert found.labels.tolist() == [0, 0]
+    u, v = (each.ravel() for each in np.nonzero(~np.eye(60, dtype=bool)))
+    several = cg.Graph.from_edges(np.tile(u, 40), np.tile(v, 40), n=60, directed=True)
+    assert cg.communities(several, session=session, verify=True).n_communities == 1
+
+
 @pytest.mark.parametrize("scale", [1e-30, 1e30, 1.0])
 def test_weights_of_any_size_are_scaled(session: Session, scale: float) -> None:
     graph = nx.ring_of_cliques(4, 5)

@@ -2,7 +2,7 @@
  * three phases:
  *
  *   insert_all_hubs       a work-group a piece of HUB_PIECE entries: adds them up, and moves the parts to the hub's table
- *   weigh_all_hubs        a work-group as many slots of the table: finds their best community
+ *   weigh_all_hubs        a work-group twice as many slots of the table: finds their best community
  *   choose_for_all_hubs   a sub-group a hub: compares the communities of the pieces, and writes the target
  *
  * The table is in global memory, and has twice as many slots as the hub has entries.
@@ -75,7 +75,7 @@ INLINE void choose_for_all_hubs(const moved_t *m, uint round, uint rarity, place
     if (sg_lane() == 0) {
       m->targets[v] = NOBODY;
       if (moves) m->active[v] = 0;
-      else if (is_active) fetch_add(m->state + round * ROUND_WORDS + ROUND_ACTIVE, 1l);
+      else if (is_active) store_relaxed(m->state + round * ROUND_WORDS + ROUND_ACTIVE, 1l);
     }
     if (!moves) continue;
     mover_t mover = mover_of(m, v, round);
@@ -90,9 +90,8 @@ INLINE void choose_for_all_hubs(const moved_t *m, uint round, uint rarity, place
       if (is_better(other, mover.best)) mover.best = other;
     }
     mover.best = best_of_team(0, mover.best, scratch);
-    mover.to_own = m->hubs.to_own[h];
-    sg_sync();
     if (sg_lane() == 0) {
+      mover.to_own = m->hubs.to_own[h];
       m->hubs.to_own[h] = 0l;
       write_target(m, v, &mover);
     }

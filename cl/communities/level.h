@@ -28,7 +28,7 @@
 #define ROUND_MIDDLE 2           /* (a 2^20 + b)(c 2^20 + d) = ac 2^40 + (ad + bc) 2^20 + bd */
 #define ROUND_LOW 3
 #define ROUND_MOVED 4            /* vertices that moved */
-#define ROUND_ACTIVE 5           /* 0 if no vertex is to be looked at again, else above 0 */
+#define ROUND_ACTIVE 5           /* 1 if a vertex is active after the round, else 0 */
 #define ROUND_WORDS 6
 #define MAX_ROUNDS 128           /* Rounds of a level. Round 0 measures its start. */
 

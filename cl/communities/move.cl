@@ -20,8 +20,9 @@
  * ends after two rounds that gain little.
  *
  * Races: lanes of a team share a table, see rows.h.  Sums change by atomic additions, so their order does not matter.  All
- * writers of an active word write 1.  Everything else that a phase reads was written in an earlier phase, or by the same
- * lane.  Phases are launches, or they are separated by barriers of the grid; docs/design.md tells which devices have these.
+ * writers of an active word, and of ROUND_ACTIVE, write 1.  Everything else that a phase reads was written in an earlier
+ * phase, or by the same lane.  Phases are launches, or they are separated by barriers of the grid; docs/design.md tells
+ * which devices have these.
  *
  * After V. Blondel et al., "Fast unfolding of communities in large networks", J. Stat. Mech. 2008; V. Traag, L. Waltman,
  * N. van Eck, "From Louvain to Leiden", Scientific Reports 9, 2019; H. Lu, M. Halappanavar, A. Kalyanaraman, "Parallel

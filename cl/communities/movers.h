@@ -71,7 +71,8 @@ INLINE void weigh(const moved_t *m, mover_t *mover, part_t part) {
   const int c = part.group;
   if (c == NOBODY || (mover->is_alone && c > mover->own && m->sums.sizes[c] == 1)) return;
   choice_t other;
-  other.gain = gain_of(m->factor, part.weight, mover->out_loss, mover->in_loss, m->sums.out[c], DIRECTED ? m->sums.in[c] : m->sums.out[c]);
+  const long out_sum = m->sums.out[c], in_sum = DIRECTED ? m->sums.in[c] : out_sum;
+  other.gain = gain_of(m->factor, part.weight, mover->out_loss, mover->in_loss, out_sum, in_sum);
   other.hash = round_hash(m->seed, mover->round, ~(uint)c);
   other.community = c;
   if (is_better(other, mover->best)) mover->best = other;

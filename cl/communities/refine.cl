@@ -80,8 +80,8 @@ INLINE void weigh_group(const refined_t *r, joiner_t *joiner, part_t part) {
   const int c = part.group;
   if (c == NOBODY || (r->groups.sizes[c] == 1 && joins(r->seed, joiner->round, (uint)c))) return;
   choice_t other;
-  const long out_sum = r->groups.out_sums[c];
-  other.gain = gain_of(r->factor, part.weight, joiner->out_loss, joiner->in_loss, out_sum, DIRECTED ? r->groups.in_sums[c] : out_sum);
+  const long out_sum = r->groups.out_sums[c], in_sum = DIRECTED ? r->groups.in_sums[c] : out_sum;
+  other.gain = gain_of(r->factor, part.weight, joiner->out_loss, joiner->in_loss, out_sum, in_sum);
   other.hash = round_hash(r->seed, joiner->round, ~(uint)c);
   other.community = c;
   if (other.gain.hi >= 0l && (other.gain.hi || other.gain.lo) && is_better(other, joiner->best)) joiner->best = other;
@@ -180,11 +180,11 @@ INLINE void join_all(const refined_t *r, place_t place) {
     const long out = r->out_strengths[v];
     r->groups.of[v] = to;
     fetch_add(r->groups.out_sums + to, out);
-    fetch_add(r->groups.out_sums + v, -out);
     if (DIRECTED) fetch_add(r->groups.in_sums + to, r->in_strengths[v]);
-    if (DIRECTED) fetch_add(r->groups.in_sums + v, -r->in_strengths[v]);
     fetch_add(r->groups.sizes + to, 1);
-    fetch_add(r->groups.sizes + v, -1);
+    r->groups.out_sums[v] = 0l;  /* No vertex joins a group whose only vertex leaves. */
+    if (DIRECTED) r->groups.in_sums[v] = 0l;
+    r->groups.sizes[v] = 0;
   }
 }
 

@@ -57,14 +57,14 @@ INLINE void decide_together(int by_group, const moved_t *m, uint v, uint round, 
 
 INLINE void decide_all(const moved_t *m, uint round, uint rarity, place_t place, __local scratch_t *scratch) {
   const uint n = m->level.n;
-  long waiting = 0l;
+  int waits = 0;                 /* whether an active vertex does not take part */
   FOR_EACH_AT(place, v, n) {
     const uint degree = v < n ? degree_of(&m->level, v) : 0u;
     int moves = 0;
     if (v < n && degree <= LONG_ROW) {
       const int is_active = m->active[v];
       moves = is_active && takes_part(m, v, round, rarity);
-      waiting += is_active && !moves;
+      waits |= is_active && !moves;
       if (moves) m->active[v] = 0;
       m->targets[v] = NOBODY;
     }
@@ -77,7 +77,7 @@ INLINE void decide_all(const moved_t *m, uint round, uint rarity, place_t place,
     meet(1);                     /* lanes have read the active word that lane 0 clears */
     if (get_local_id(0) == 0) {
       m->targets[v] = NOBODY;
-      waiting += is_active && !moves;
+      waits |= is_active && !moves;
       if (moves) m->active[v] = 0;
     }
     if (moves) decide_together(1, m, v, round, place, scratch);
@@ -85,8 +85,7 @@ INLINE void decide_all(const moved_t *m, uint round, uint rarity, place_t place,
 #if DIVIDES_ROWS
   insert_all_hubs(m, round, rarity, place, scratch);
 #endif
-  waiting = sg_sum(waiting);
-  if (sg_lane() == 0 && waiting) fetch_add(m->state + round * ROUND_WORDS + ROUND_ACTIVE, waiting);
+  if (sg_any(waits) && sg_lane() == 0) store_relaxed(m->state + round * ROUND_WORDS + ROUND_ACTIVE, 1l);
 }
 
 INLINE void apply_all(const moved_t *m, uint round, place_t place) {
@@ -105,8 +104,8 @@ INLINE void apply_all(const moved_t *m, uint round, place_t place) {
   if (sg_lane() == 0 && moved) fetch_add(m->state + round * ROUND_WORDS + ROUND_MOVED, moved);
 }
 
-/* The changes of a round: of the weight inside communities, and the vertices that it made active. */
-typedef struct { long weight, n_active; } change_t;
+/* The change of the weight inside communities in a round, and whether it made vertices active. */
+typedef struct { long weight; int has_active; } change_t;
 INLINE void measure_row(const moved_t *m, uint v, uint lane, uint lanes, change_t *change) {
   const int own = m->labels[v], before = m->previous[v];
   FOR_EACH_FOUR(e, m->level.row_offsets[v] + (int)lane, m->level.row_offsets[v + 1u], (int)lanes) {
@@ -125,7 +124,7 @@ INLINE void measure_row(const moved_t *m, uint v, uint lane, uint lanes, change_
       change->weight += times * weight_of(&m->level, FOURTH(e, i, (int)lanes));
       if (its_own[i] != own) {
         store_relaxed(m->active + u[i], 1);
-        change->n_active++;
+        change->has_active = 1;
       }
     }
   }
@@ -155,7 +154,7 @@ INLINE void add_products(uint n, volatile __global const long *out_sums, volatil
 INLINE void measure_all(const moved_t *m, uint round, place_t place) {
   const uint n = m->level.n;
   volatile __global long *words = m->state + round * ROUND_WORDS;
-  change_t change = {0l, 0l};
+  change_t change = {0l, 0};
   FOR_EACH_AT(place, v, n) {
     const uint degree = v < n && m->targets[v] != NOBODY ? degree_of(&m->level, v) : 0u;
     if (degree && degree <= LANE_ROW) measure_row(m, v, 0u, 1u, &change);
@@ -165,9 +164,8 @@ INLINE void measure_all(const moved_t *m, uint round, place_t place) {
     if (m->targets[v] != NOBODY) measure_row(m, v, (uint)get_local_id(0), WG_SIZE, &change);
   }
   change.weight = sg_sum(change.weight);
-  change.n_active = sg_sum(change.n_active);
   if (sg_lane() == 0 && change.weight) fetch_add(words + ROUND_WEIGHT, change.weight);
-  if (sg_lane() == 0 && change.n_active) fetch_add(words + ROUND_ACTIVE, change.n_active);
+  if (sg_any(change.has_active) && sg_lane() == 0) store_relaxed(words + ROUND_ACTIVE, 1l);
   add_products(n, m->sums.out, m->sums.in, words, place);
 }
 
@@ -232,7 +230,8 @@ INLINE void store_search(volatile __global long *words, const search_t *s) {
 
 /* Compare the quality with that before the round.  If it is lower, the round is undone, and the next one takes fewer
  * vertices.  penalty: the factor of the products of strengths. */
-INLINE void judge(search_t *s, volatile __global const long *state, ulong factor, ulong penalty, wide_t least, uint min_rounds) {
+INLINE void judge(search_t *s, volatile __global const long *state, ulong factor, ulong penalty, wide_t least,
+                  uint min_rounds) {
   volatile __global const long *words = state + s->round * ROUND_WORDS;
   const long inside = s->inside + load_relaxed(words + ROUND_WEIGHT);
   const ulong high = (ulong)load_relaxed(words + ROUND_HIGH), middle = (ulong)load_relaxed(words + ROUND_MIDDLE);

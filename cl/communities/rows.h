@@ -186,8 +186,8 @@ INLINE table_t table_of_row(int by_group, uint v, uint slot_begin, const level_t
                             __local scratch_t *scratch) {
   const uint degree = degree_of(level, v);
 #if DEV_IS_CPU
-  slot_begin = (place.member * SUB_GROUPS_PER_GROUP + (by_group ? 0u : sg_in_group())) * slots->row_room;
-  return empty_table(by_group, degree, (size_t)slot_begin, min(slots->row_room, 2u * degree), slots, scratch);
+  const size_t team = (size_t)place.member * SUB_GROUPS_PER_GROUP + (by_group ? 0u : sg_in_group());
+  return empty_table(by_group, degree, team * slots->row_room, min(slots->row_room, 2u * degree), slots, scratch);
 #else
   return empty_table(by_group, degree, (size_t)slot_begin, 2u * degree, slots, scratch);
 #endif

@@ -460,6 +460,8 @@ def giants(session: Session) -> None:
     for has_grid_barrier in (True, False):
         session.commands.facts = replace(facts, dialect=replace(facts.dialect, has_grid_barrier=has_grid_barrier))
         communities(graph, iterations=1, session=session, verify=True)
+        offsets, pair = np.array([0, 2100, 4200], np.int32), np.repeat(np.array([1, 0], np.int32), 2100)
+        communities(Graph(offsets, pair, directed=False), iterations=1, session=session, verify=True)
 
 
 # Workloads of Oclgrind's lane, whose graphs and work-groups are tiny.

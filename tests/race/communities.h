@@ -29,9 +29,9 @@ struct Searched {
   explicit Searched(Random &random)
       : n(12 + (int)random.below(20)), n_long(4), state(MAX_ROUNDS * ROUND_WORDS), search(SEARCH_WORDS) {
     std::vector<std::map<int, long>> found(n);
-    for (int k = 0; k < 3 * n; k++) {
-      const int u = (int)random.below(k % 3 ? n : 2), v = (int)random.below(n);
-      if (u != v) found[u][v] = found[v][u] = 300000l * (1 + (u + v) % 4);  /* Strengths exceed 2^20. */
+    for (int k = 0; k < 6 * n; k++) {       /* Some vertices have long rows. */
+      const int u = (int)random.below(k % 3 ? n : 4), v = (int)random.below(n);
+      if (u != v) found[u][v] = found[v][u] = 700000000l * (1 + (u + v) % 4);  /* Sums of two exceed 2^32. */
     }
     rows.push_back(0);
     strengths.resize(n);
@@ -60,17 +60,18 @@ struct Searched {
       list_long_rows(n, rows, long_rows, n_long, long_begins, hubs, hub_begins, hub_pieces, piece_hubs, hub_own, piece_best);
     });
   }
-  long products() const {
-    long sum = 0;
-    for (long x : sums) sum += x * x;
+  __int128 products() const {
+    __int128 sum = 0;
+    for (long x : sums) sum += (__int128)x * x;
     return sum;
   }
   /* Prepare the rounds of a level. */
   void begin(ulong factor) {
     search[SEARCH_ROUND] = search[SEARCH_RARITY] = 1;
     search[SEARCH_INSIDE] = inside(labels);
-    search[SEARCH_PRODUCTS + 1] = products();
-    const __int128 gain = (__int128)factor * inside(labels) - ((__int128)products() << 20);
+    search[SEARCH_PRODUCTS] = (long)(products() >> 64);
+    search[SEARCH_PRODUCTS + 1] = (long)products();
+    const __int128 gain = (__int128)factor * inside(labels) - (products() << 20);
     for (int k = 0; k < 3; k++) {
       search[SEARCH_GAINS + 2 * k] = (long)(gain >> 64);
       search[SEARCH_GAINS + 2 * k + 1] = (long)gain;
@@ -96,10 +97,10 @@ struct Searched {
     std::map<int, long> to;
     for (int e = rows[v]; e < rows[v + 1]; e++) to[before[columns[e]]] += entries[e];
     auto gain = [&](int c) {
-      return (long)total() * to[c] - strengths[v] * (sums_before[c] - (c == before[v] ? strengths[v] : 0));
+      return (__int128)total() * to[c] - (__int128)strengths[v] * (sums_before[c] - (c == before[v] ? strengths[v] : 0));
     };
-    const long stay = gain(before[v]);
-    long most = stay;
+    const __int128 stay = gain(before[v]);
+    __int128 most = stay;
     for (auto [c, w] : std::map<int, long>(to)) most = std::max(most, gain(c));
     return targets[v] == NOBODY ? most == stay : gain(targets[v]) == most && most > stay;
   }
@@ -138,7 +139,7 @@ static bool community_moves_right(Random &random, ulong seed) {
   const bool any_active = std::count(on.active.begin(), on.active.end(), 1) != 0;
   return on.sizes == sizes && words[ROUND_MOVED] == n_moved && on.sums == on.sums_of(on.labels)
          && words[ROUND_WEIGHT] == on.inside(on.labels) - on.inside(before)
-         && (words[ROUND_HIGH] << 40) + (words[ROUND_MIDDLE] << 20) + words[ROUND_LOW] == on.products()
+         && ((__int128)words[ROUND_HIGH] << 40) + ((__int128)words[ROUND_MIDDLE] << 20) + words[ROUND_LOW] == on.products()
          && (words[ROUND_ACTIVE] != 0) == any_active;
 }
 
@@ -155,7 +156,7 @@ static bool community_levels_right(Random &random, ulong seed) {
     launch(1, [&] { judge_round(factor, penalty, 0l, 0ul, 3u, on.state, on.search); });
     if (on.search[SEARCH_UNDONE]) launch(on.n, [&] { undo_moves(MOVING); });
   }
-  if (on.search[SEARCH_INSIDE] != on.inside(on.labels) || on.search[SEARCH_PRODUCTS + 1] != on.products()) return false;
+  if (on.search[SEARCH_INSIDE] != on.inside(on.labels) || on.search[SEARCH_PRODUCTS + 1] != (long)on.products()) return false;
   const Array<int> labels = on.labels;
   Array<uint> control(GRID_CONTROL_WORDS);
   linger = random.below(2) || WG_SIZE > 1 ? 30 : ~0u;
@@ -177,7 +178,9 @@ static bool community_groups_right(Random &random, ulong seed) {
     launch(on.n, [&] { choose_group(REFINING, round); }, WITH_LOCAL_MEMORY);
     launch(on.n, [&] { join_groups(REFINING); });
   }
-  if (group_sums != on.sums_of(groups)) return false;
+  Array<int> sizes(on.n);
+  for (int v = 0; v < on.n; v++) sizes[groups[v]]++;
+  if (group_sums != on.sums_of(groups) || group_sizes != sizes) return false;
   for (int v = 0; v < on.n; v++)           /* a vertex and the first of its group are in one community */
     if (on.labels[v] != on.labels[groups[v]] || groups[groups[v]] != groups[v]) return false;
   const Array<int> found_groups = groups;

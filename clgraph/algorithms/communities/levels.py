@@ -15,7 +15,7 @@ from clgraph.runtime.programs.program import Launch
 
 MOVE, REFINE, CONTRACT = (f"communities/{name}.cl" for name in ("move", "refine", "contract"))
 PERSISTENT = ("move_vertices", "refine")  # kernels whose work-groups wait for each other
-_GROUPS_A_UNIT = 8  # work-groups per compute unit; on CPUs each has a hash table of its own
+_GROUPS_A_UNIT = 8  # work-groups per compute unit; on CPUs each of their sub-groups has a hash table of its own
 _PERSISTENT_GROUPS_A_UNIT = 4  # the same for persistent kernels, so that all their work-groups run at once
 # Larger levels take several launches a round: kernels of one phase need fewer registers, and take 0.7 of the time.
 _MAX_PERSISTENT_ENTRIES = 1 << 22
@@ -161,13 +161,13 @@ class Launches:
         return most
 
     def _enter(self, level: Level) -> None:
-        """Make *level* the current level, and reserve the slots of its tables, which are empty between kernels."""
+        """Make *level* the current level, and reserve the slots of its tables, which are empty between rounds."""
         self._on = level
         slots = level.m
         if self._divides_rows:
             self._long["n_long_rows"].fill(0)
             self._launch(MOVE, "list_long_rows", level.n)
-            if level.n > GROUP_SLOTS:  # Rows of smaller levels fit into local memory.
+            if level is self._zero or level.n > GROUP_SLOTS:  # Only level 0 may have parallel entries.
                 slots = max(slots, int(self._long["n_long_rows"].item(1)))
         else:
             slots = max(slots, 2 * level.longest * self._most_groups() * self._sub_groups)

@@ -11,7 +11,7 @@ LEVELS, LEVEL_ROUNDS, ROUND_LAUNCHES = 6.0, 16.0, 5.0
 
 
 def half_rounds(problem: CommunitiesProblem, facts: DeviceFacts) -> Work:
-    """Return the work of two iterations: each look at an entry gathers a label and adds to a table."""
+    """Return the work of all iterations. Each look at an entry gathers a label and adds to a table."""
     n, m = float(problem.stats.n_vertices), float(problem.stats.n_edges)
     rounds = problem.iterations * LEVELS * LEVEL_ROUNDS
     return Work(

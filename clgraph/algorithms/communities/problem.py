@@ -20,7 +20,7 @@ METHODS = ("leiden", "louvain")
 OBJECTIVES = ("modularity", "cpm")
 MAX_RESOLUTION = 2.0**20
 MAX_LEVELS = 64
-_MAX_ENTRIES = 2**30  # Kernels number entries by 32 bits, and a directed graph gets the reverse of each entry.
+_MAX_ENTRIES = 2**30  # Kernels number entries by 32 bits, and look up to 2**20 entries ahead.
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +73,8 @@ def as_problem(
         checked_count("iterations", iterations, 100),
     )
     graph = as_graph(graph)
-    graph._require_fits("communities take", _MAX_ENTRIES)
+    # A directed graph gets the reverse of each entry.
+    graph._require_fits("communities take", _MAX_ENTRIES // 2 if graph.directed else _MAX_ENTRIES)
     labels = None if initial is None else checked_labels("initial", initial, graph)
     problem = CommunitiesProblem(
         graph, method, objective, resolution, checked_seed(seed) % 2**32, max_levels, iterations, labels

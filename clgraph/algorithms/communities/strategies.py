@@ -31,7 +31,8 @@ def _setting(problem: CommunitiesProblem, facts: DeviceFacts) -> Setting:
     n, integers = problem.graph.n_vertices, problem.integers
     ints, longs = Array(n, np.int32), Array(n, np.int64)
     width = facts.sub_group_size
-    group = (1 if width == 1 else 2 * width) if facts.is_cpu else min(256, facts.max_work_group_size)
+    most = 256 if width > 1 else 128  # Sub-groups of one lane need more local memory for a work-group.
+    group = (1 if width == 1 else 2 * width) if facts.is_cpu else min(most, facts.max_work_group_size)
     rows = {} if facts.is_cpu else {"GROUP_SLOTS": GROUP_SLOTS, "GIANT": GIANT, "LONG_ROW": long_row(group // width)}
     in_sums = Array(n if integers.directed else 1, np.int64)
     arrays = {
