@@ -17,9 +17,10 @@ MOVE, REFINE, CONTRACT = (f"communities/{name}.cl" for name in ("move", "refine"
 PERSISTENT = ("move_vertices", "refine")  # kernels whose work-groups wait for each other
 _GROUPS_A_UNIT = 8  # work-groups per compute unit; on CPUs each of their sub-groups has a hash table of its own
 _PERSISTENT_GROUPS_A_UNIT = 4  # the same for persistent kernels, so that all their work-groups run at once
-# Larger levels take several launches a round: kernels of one phase need fewer registers, and take 0.7 of the time.
+# A round of a larger level takes several launches. More work-groups run then, and the rounds of R-MAT 22 take 0.75 of the
+# time on an H200.
 _MAX_PERSISTENT_ENTRIES = 1 << 22
-_ENTRIES_A_LANE = 4  # Rows on GPUs: so few, because a lane waits for each entry's label.
+_ENTRIES_A_LANE = 4  # On GPUs a level gets a work-item for this number of entries, or for each vertex if that is more.
 _MIN_CPU_SHARE = 512  # Vertices of a work-group on a CPU. With fewer, starting it takes longer than its work.
 GIANT = 4096  # On GPUs all work-groups share a group of vertices with more entries than this.
 GROUP_SLOTS = 2048  # slots of hash tables in the local memory of a work-group
