@@ -17,7 +17,7 @@ MOVE, REFINE, CONTRACT = (f"communities/{name}.cl" for name in ("move", "refine"
 PERSISTENT = ("move_vertices", "refine")  # kernels whose work-groups wait for each other
 _GROUPS_A_UNIT = 8  # work-groups per compute unit; on CPUs each of their sub-groups has a hash table of its own
 _PERSISTENT_GROUPS_A_UNIT = 4  # the same for persistent kernels, so that all their work-groups run at once
-# A round of a larger level takes several launches. More work-groups run then, and the rounds of R-MAT 22 take 0.75 of the
+# A round of a larger level takes several launches. More work-groups run then, and rounds of R-MAT 22 take 0.75 of the
 # time on an H200.
 _MAX_PERSISTENT_ENTRIES = 1 << 22
 _ENTRIES_A_LANE = 4  # On GPUs a level gets a work-item for this number of entries, or for each vertex if that is more.
