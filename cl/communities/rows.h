@@ -57,7 +57,9 @@ typedef struct {
   for (uint i = place.member, long_end_ = *(rows).size; i < long_end_; i += place.members)            \
     for (uint v = (uint)(rows).list[i], turn_ = 1u; turn_; turn_ = 0u)
 #else
-#define FOR_EACH_LONG_ROW_OF(rows, i, v, place) for (uint i = 0u, v = 0u; i; i = 0u)
+#define FOR_EACH_LONG_ROW_OF(rows, i, v, place)                                                       \
+  (void)(rows).list;                                                                                  \
+  for (uint i = 0u, v = 0u; i; i = 0u)
 #endif
 #define FOR_EACH_LONG_ROW(v, place)                                                                   \
   const long_rows_t long_ = LONG_ROWS;                                                                \

@@ -127,7 +127,8 @@ INLINE uint look_at_rows(int n, share_t share, __global const offset_t *row_offs
     if (v < n) {
       begin = row_offsets[v];
       end = row_offsets[v + 1];
-      if (begin < end && (!CUTS_ROWS || end - begin <= LONG_ROW)) wanted = wanted_by(v, on);
+      const offset_t longest = CUTS_ROWS ? (offset_t)LONG_ROW : end - begin;
+      if (begin < end && end - begin <= longest) wanted = wanted_by(v, on);
     }
     int is_wide = CUTS_ROWS && wanted && end - begin > SHORT_ROW;
     if (!is_wide)
