@@ -55,7 +55,9 @@ def execute(kernels: Path, name: str, target: str, options: argparse.Namespace) 
     command = [sys.executable, str(ROOT / "tests/amd/work.py"), name, target, "--kernels", str(kernels)]
     command += ["--seeds", str(options.seeds), "--seconds", str(options.seconds)]
     command += ["--caches"] if options.caches else []
-    limit = int(options.seconds) + 240  # of CPU time, since others' load must not look like a workload without end
+    limit = (
+        int(options.seconds) + 240
+    )  # CPU seconds: other programs' load does not count, so it cannot look like an endless workload.
 
     def set_limit() -> None:
         resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))

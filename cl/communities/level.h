@@ -93,6 +93,10 @@ INLINE wide_t gain_of(ulong factor, long w, ulong out, ulong in, long out_sum, l
 
 /* A community with its gain.  Of equal gains the greater hash wins, and then the lower number. */
 typedef struct { wide_t gain; uint hash; int community; } choice_t;
+INLINE choice_t no_choice(void) {
+  const choice_t none = {{0l, 0ul}, 0u, -1};
+  return none;
+}
 INLINE int is_better(choice_t a, choice_t b) {
   if (b.community < 0) return a.community >= 0;
   if (a.community < 0) return 0;

@@ -79,8 +79,8 @@ KERNEL measure_products(uint n, __global const long *out_sums, __global const lo
   add_products(n, out_sums, in_sums, state, place);
 }
 
-/* List the rows of more than LONG_ROW entries, and reserve slots for those that do not fit into local memory, the hubs.
- * n_long_rows: the number of rows, that of slots, that of hubs, and that of their pieces. */
+/* List the rows of more than LONG_ROW entries.  Vertices whose rows do not fit into local memory are hubs; they are listed,
+ * too, and get slots.  n_long_rows: the numbers of rows, slots, hubs, and pieces of hubs. */
 KERNEL list_long_rows(uint n, __global const int *row_offsets, __global int *long_rows, volatile __global uint *n_long_rows,
                       __global uint *long_begins, HUBS_PARAMETERS) {
   FOR_EACH_OF_LANE(v, n) {

@@ -59,10 +59,7 @@ INLINE mover_t mover_of(const moved_t *m, uint v, uint round) {
   mover.round = round;
   mover.out_loss = m->resolution * (ulong)m->out_strengths[v];
   mover.in_loss = DIRECTED ? m->resolution * (ulong)m->in_strengths[v] : 0ul;
-  mover.best.gain.hi = 0l;
-  mover.best.gain.lo = 0ul;
-  mover.best.hash = 0u;
-  mover.best.community = NOBODY;
+  mover.best = no_choice();
   mover.to_own = 0l;
   return mover;
 }

@@ -69,10 +69,7 @@ INLINE joiner_t joiner_of(const refined_t *r, uint v, uint round) {
   joiner.out_loss = r->resolution * (ulong)r->out_strengths[v];
   joiner.in_loss = DIRECTED ? r->resolution * (ulong)r->in_strengths[v] : 0ul;
   joiner.round = round;
-  joiner.best.gain.hi = 0l;
-  joiner.best.gain.lo = 0ul;
-  joiner.best.hash = 0u;
-  joiner.best.community = NOBODY;
+  joiner.best = no_choice();
   return joiner;
 }
 /* Weigh a group: it may be joined if no vertex leaves it, and if that gains more than 0. */

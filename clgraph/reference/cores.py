@@ -16,8 +16,8 @@ def check_core_numbers(graph: Graph, cores: NDArray[Any]) -> None:
     """Raise a :class:`VerificationError` unless *cores* are the core numbers of *graph*.
 
     In the subgraph of the vertices with a number of at least k, each vertex must have k neighbours, so no number is too
-    high. And if the vertices are removed in the order of their numbers, those of a number in waves, each must have at
-    most as many neighbours left as its number, so none is too low.
+    high. Vertices are also removed in the order of their numbers, and vertices with equal numbers are removed in waves.
+    When a vertex is removed, its neighbours that are left must not exceed its number, so no number is too low.
 
     Parameters
     ----------

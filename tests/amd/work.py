@@ -379,7 +379,7 @@ def large_nets(session: Session) -> None:
     """Colour a graph with hubs at distance 2, by bitmaps as large as each vertex's neighbourhood, and in an order."""
     from clgraph.algorithms.color import color, distance_two
 
-    distance_two._MAX_WORDS = 1  # so that nets of more than 64 vertices are large
+    distance_two._MAX_WORDS = 1  # Nets of more than 64 vertices are large then.
     graph = _graph(5, 240, 200)
     for long_row in (30, 1000):
         color(graph, distance=2, strategy="speculative", long_row=long_row, session=session, verify=True)
@@ -450,7 +450,7 @@ def undone(session: Session) -> None:
 
 
 def giants(session: Session) -> None:
-    """Find communities of a graph with a vertex and a community of so many entries that work-groups share them."""
+    """Find communities of a graph with a hub and a giant group, whose entries are divided among work-groups."""
     from clgraph.algorithms.communities import communities
 
     ends, facts, rng = np.indices((70, 70)).reshape(2, -1), session.facts, np.random.default_rng(7)
@@ -539,7 +539,7 @@ def main() -> int:
     options = parser.parse_args()
     if options.kernels:
         use_kernels(options.kernels)
-    launches: dict[str, list[int]] = defaultdict(lambda: [0, 0])  # by kernel: seeds, launches
+    launches: dict[str, list[int]] = defaultdict(lambda: [0, 0])  # numbers of seeds and of launches of each kernel
     steps: dict[str, int] = defaultdict(int)
     started, done, failure, session = time.process_time(), 0, "", None
     for seed in range(options.first, options.first + options.seeds):

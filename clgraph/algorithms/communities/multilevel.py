@@ -171,12 +171,8 @@ class Multilevel(Launches):
 
     def _contract(self, n_groups: int) -> Level:
         """Return the level whose vertices are the groups that :meth:`_number` has numbered."""
-        level, arrays, session, is_leiden = (
-            self._on,
-            self.plan.arrays,
-            self._session,
-            self.plan.problem.method == "leiden",
-        )
+        level, arrays, session = self._on, self.plan.arrays, self._session
+        is_leiden = self.plan.problem.method == "leiden"
         assert level is not None
         level.groups = session.empty(level.n, np.int32)
         sums = ("out_group_sums", "in_group_sums") if is_leiden else ("out_sums", "in_sums")

@@ -119,7 +119,7 @@ class Search(Rounds):
 class Propagation(Rounds):
     """The step that lists the live edges, and finds the components among them.
 
-    The list has room for as many edges as the search has left, or for all edges if there was no search.
+    The list has room for the edges that the search has left, or for all edges if there was no search.
     """
 
     def __init__(self, plan: Plan, *, searched: bool, groups: int, collect_groups: int) -> None:
@@ -132,7 +132,7 @@ class Propagation(Rounds):
         super().__init__(plan, phase, constant("MAX_STEPS"))
         self._state, self._done, self._mask = constant("STEP_STATE"), constant("DONE"), constant("PHASE_MASK")
         self._bound, self._block_edges = constant("BOUND_LOW"), constant("BLOCK_EDGES")
-        self._ranges = constant("SUB_GROUPS_PER_GROUP")  # for each block of edges
+        self._ranges = constant("SUB_GROUPS_PER_GROUP")  # ranges of a block of edges
 
     def run(self) -> None:
         bound = self._plan.problem.graph.n_edges
