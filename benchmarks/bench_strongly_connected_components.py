@@ -37,7 +37,7 @@ def _of_scipy(found: tuple[int, Any]) -> SimpleNamespace:
 
 BENCHMARK = GraphBenchmark(
     ALGORITHM,
-    (*inputs.SEARCHES, *inputs.SWEEPS),
+    (*inputs.SEARCHES, *inputs.DIRECTED, *inputs.SWEEPS),
     inputs.load,
     lambda name, graph: as_problem(graph),
     fingerprint,

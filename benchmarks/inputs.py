@@ -55,6 +55,10 @@ SEARCHES: dict[str, Callable[..., Graph]] = {  # directed: R-MAT, and the sizes 
     "rmat-1M-8M": lambda: _oriented(generators.rmat(20, 8)),
     "web-282K-2.3M": lambda: _power_law(281_903, 2_312_497, max_degree=255, max_in_degree=38_606),
 }
+DIRECTED: dict[str, Callable[..., Graph]] = {  # Each edge leads in one direction, drawn at random.
+    "rmat-22-directed": lambda: _oriented(generators.rmat(22, 16)),
+    "uniform-4M-32M-directed": lambda: _oriented(generators.uniform_random(1 << 22, 1 << 25)),
+}
 SWEEPS: dict[str, Callable[..., Graph]] = {  # directed: meshes whose edges lead along a sweep, 1 % both ways
     "sweep-500": partial(sweeps.swept, (500, 500), (1.0, 0.4)),
     "sweep-2000": partial(sweeps.swept, (2000, 2000), (1.0, 0.4)),
@@ -105,7 +109,7 @@ def _shuffled(make: Callable[[], Graph]) -> Graph:
 
 SHUFFLED = {f"{name}-shuffled": partial(_shuffled, make) for name, make in (PARTITIONS | SMALL).items()}
 _OTHERS = COMMUNITIES | PARTITIONS | SHUFFLED | END_TO_END | MATRICES
-GENERATED = _OTHERS | COMPONENTS | SPANNING | SEARCHES | SMALL | SWEEPS
+GENERATED = _OTHERS | COMPONENTS | DIRECTED | SPANNING | SEARCHES | SMALL | SWEEPS
 _POWER_LAW = ("rmat", "web")  # beginnings of names
 
 
