@@ -30,6 +30,7 @@
 
 #ifdef HOST_BUILD                /* the kernels as C++ under a sanitizer or a seeded scheduler */
 #define INLINE static inline
+#define ALWAYS_INLINE INLINE
 #define KERNEL extern "C" void
 #if WG_SIZE == 1                 /* groups of one work-item run interleaved, so each has its own arrays on its stack */
 #define LOCAL_ARRAY
@@ -38,6 +39,7 @@
 #endif
 #else
 #define INLINE static inline __attribute__((overloadable))
+#define ALWAYS_INLINE INLINE __attribute__((always_inline))
 #define KERNEL __kernel DEV_KERNEL_ATTRIBUTE __attribute__((reqd_work_group_size(WG_SIZE, 1, 1))) void
 #define LOCAL_ARRAY __local      /* declares local memory at the head of a kernel */
 #endif

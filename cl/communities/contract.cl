@@ -22,53 +22,32 @@
  * depends on atomics, but no result depends on it.  All writers of a used mark, and all members that write the community
  * of their group, write the same value.  For link_inside see union_find.h.
  */
-#include "communities/members.h"
+#include "communities/contraction.h"
 #include "connected_components/union_find.h"
 
 KERNEL mark_used(uint n, __global const int *labels, volatile __global int *used) {
-  FOR_EACH_OF_LANE(v, n) {
-    if (v < n) store_relaxed(used + labels[v], 1);
-  }
+  const place_t place = ALL_GROUPS;
+  mark_all(n, labels, used, place);
 }
-
 KERNEL renumber(uint n, __global const int *labels, __global const int *numbers, __global int *groups) {
-  FOR_EACH_OF_LANE(v, n) {
-    if (v < n) groups[v] = numbers[labels[v]];
-  }
+  const place_t place = ALL_GROUPS;
+  renumber_all(n, labels, numbers, groups, place);
 }
-
 KERNEL count_members(uint n, __global const int *row_offsets, __global const int *groups, volatile __global int *members_of,
                      volatile __global int *entries_of) {
-  FOR_EACH_OF_LANE(v, n) {
-    if (v >= n) continue;
-    fetch_add(members_of + groups[v], 1);
-    fetch_add(entries_of + groups[v], row_offsets[v + 1u] - row_offsets[v]);
-  }
+  const place_t place = ALL_GROUPS;
+  count_all(n, row_offsets, groups, members_of, entries_of, place);
 }
-
 KERNEL place_members(uint n, __global const int *groups, __global const int *member_begins,
                      volatile __global int *members_of, __global int *members) {
-  FOR_EACH_OF_LANE(v, n) {
-    if (v < n) members[member_begins[groups[v]] + fetch_add(members_of + groups[v], -1) - 1] = (int)v;
-  }
+  const place_t place = ALL_GROUPS;
+  place_all(n, groups, member_begins, members_of, members, place);
 }
-
-#ifndef GIANT                    /* On GPUs all work-groups share a group of more entries. */
-#define GIANT 4096u
-#endif
-#define GROUP_LISTS_PARAMETERS __global int *long_groups, volatile __global uint *n_long_groups, __global int *giants
-
-#define FOR_EACH_LONG_GROUP(g, place)                                                                 \
-  const long_rows_t long_ = {long_groups, n_long_groups, 0};                                          \
-  FOR_EACH_LONG_ROW_OF(long_, i_, g, place)
-
 /* n_long_groups: the lengths of both lists. */
 KERNEL list_groups(uint n_groups, __global const int *slot_begins, GROUP_LISTS_PARAMETERS) {
-  FOR_EACH_OF_LANE(g, n_groups) {
-    const uint n_entries = g < n_groups ? n_entries_of(slot_begins, g) : 0u;
-    if (n_entries > GIANT) giants[fetch_add(n_long_groups + 1, 1u)] = (int)g;
-    else if (n_entries > LONG_ROW) long_groups[fetch_add(n_long_groups, 1u)] = (int)g;
-  }
+  const group_lists_t lists = GROUP_LISTS;
+  const place_t place = ALL_GROUPS;
+  list_all_groups(n_groups, slot_begins, &lists, place);
 }
 
 #define INSERT_PARAMETERS                                                                             \
@@ -79,33 +58,19 @@ KERNEL insert_members(INSERT_PARAMETERS, GROUP_LISTS_PARAMETERS) {
   const level_t level = LEVEL;
   const slots_t slots = SLOTS;
   const members_t all = {groups, member_begins, members, slot_begins};
+  const group_lists_t lists = GROUP_LISTS;
   const place_t place = ALL_GROUPS;
-  FOR_EACH_AT(place, g, n_groups) {
-    const uint n_entries = g < n_groups ? n_entries_of(slot_begins, g) : 0u;
-    if (g < n_groups && n_entries <= LANE_ROW) counts[g] = insert_alone(&level, &all, g, &slots);
-    if (n_entries > GIANT) counts[g] = 0;
-    FOR_EACH_MIDDLE_ROW(h, g, n_entries) insert_together(0, &level, &all, h, &slots, counts, &scratch);
-  }
-  FOR_EACH_LONG_GROUP(g, place) insert_together(1, &level, &all, g, &slots, counts, &scratch);
+  insert_all(&level, &all, n_groups, &slots, &lists, counts, place, &scratch);
 }
-
 #if DIVIDES_ROWS
 KERNEL insert_giants(INSERT_PARAMETERS, LONG_ROWS_PARAMETERS) {
   LOCAL_ARRAY scratch_t scratch;
   const level_t level = LEVEL;
   const slots_t slots = SLOTS;
   const members_t all = {groups, member_begins, members, slot_begins};
+  const long_rows_t rows = LONG_ROWS;
   const place_t place = ALL_GROUPS;
-  FOR_EACH_AT(place, v, n) {
-    const int is_of_giant = v < n && n_entries_of(slot_begins, (uint)groups[v]) > GIANT;
-    const uint degree = is_of_giant ? degree_of(&level, v) : 0u;
-    if (degree && degree <= LANE_ROW) insert_short_row(&level, v, groups[v], &all, &slots, counts);
-    FOR_EACH_MIDDLE_ROW(w, v, degree) insert_row(0, &level, w, groups[w], &all, &slots, counts, &scratch);
-  }
-  FOR_EACH_LONG_ROW(v, place) {
-    if (n_entries_of(slot_begins, (uint)groups[v]) > GIANT)
-      insert_row(1, &level, v, groups[v], &all, &slots, counts, &scratch);
-  }
+  insert_all_giants(&level, &rows, &all, &slots, counts, place, &scratch);
 }
 #endif
 
@@ -116,58 +81,33 @@ KERNEL write_rows(WRITE_PARAMETERS) {
   LOCAL_ARRAY scratch_t scratch;
   const slots_t slots = SLOTS;
   const next_rows_t next = {next_offsets, next_columns, next_weights};
+  const group_lists_t lists = GROUP_LISTS;
   const place_t place = ALL_GROUPS;
-  FOR_EACH_AT(place, g, n_groups) {
-    const uint n_entries = g < n_groups ? n_entries_of(slot_begins, g) : 0u;
-    if (n_entries && n_entries <= LANE_ROW) write_row(0, g, 0u, 1u, slot_begins, &slots, &next, &scratch);
-    FOR_EACH_MIDDLE_ROW(h, g, n_entries) write_row(0, h, sg_lane(), SUB_GROUP_SIZE, slot_begins, &slots, &next, &scratch);
-  }
-  FOR_EACH_LONG_GROUP(g, place) write_row(1, g, (uint)get_local_id(0), WG_SIZE, slot_begins, &slots, &next, &scratch);
+  write_all(n_groups, slot_begins, &slots, &lists, &next, place, &scratch);
 }
-
 #if DIVIDES_ROWS
-/* All work-groups write the row of a group together.  counts: the lengths of the rows, which are counted down. */
 KERNEL write_giants(WRITE_PARAMETERS, volatile __global int *counts) {
-  const uint n_giants = n_long_groups[1];
-  for (uint i = 0u; i < n_giants; i++) {
-    const int g = giants[i], end = slot_begins[g + 1];
-    for (int k = slot_begins[g] + (int)(get_group_id(0) * WG_SIZE); k < end; k += (int)get_global_size(0)) {
-      const int own = k + (int)get_local_id(0), key = own < end ? keys[own] : NOBODY;
-      const lane_mask_t full = sg_ballot(key != NOBODY);
-      int to = 0;
-      if (full && sg_lane() == 0) to = next_offsets[g] + fetch_add(counts + g, -(int)lane_count(full));
-      to = sg_broadcast(to, 0u);
-      if (key == NOBODY) continue;
-      const int at = to - 1 - (int)lane_count(full & lanes_below_mask());
-      next_columns[at] = key;
-      next_weights[at] = weights[own];
-      keys[own] = NOBODY;
-      weights[own] = 0l;
-    }
-  }
+  const slots_t slots = SLOTS;
+  const next_rows_t next = {next_offsets, next_columns, next_weights};
+  const group_lists_t lists = GROUP_LISTS;
+  const place_t place = ALL_GROUPS;
+  write_all_giants(slot_begins, &slots, &lists, &next, counts, place);
 }
 #endif
 
 KERNEL carry_strengths(uint n, __global const int *used, __global const int *numbers, __global const long *out_group_sums,
                        __global const long *in_group_sums, __global long *next_out_strengths,
                        __global long *next_in_strengths) {
-  FOR_EACH_OF_LANE(c, n) {
-    if (c >= n || !used[c]) continue;
-    next_out_strengths[numbers[c]] = out_group_sums[c];
-    if (DIRECTED) next_in_strengths[numbers[c]] = in_group_sums[c];
-  }
+  const place_t place = ALL_GROUPS;
+  carry_all_strengths(n, used, numbers, out_group_sums, in_group_sums, next_out_strengths, next_in_strengths, place);
 }
-
 KERNEL carry_labels(uint n, __global const int *groups, __global const int *labels, volatile __global int *next_labels) {
-  FOR_EACH_OF_LANE(v, n) {
-    if (v < n) store_relaxed(next_labels + groups[v], labels[v]);
-  }
+  const place_t place = ALL_GROUPS;
+  carry_all_labels(n, groups, labels, next_labels, place);
 }
-
 KERNEL project(uint n, __global const int *groups, __global const int *next_labels, __global int *labels) {
-  FOR_EACH_OF_LANE(v, n) {
-    if (v < n) labels[v] = next_labels[groups[v]];
-  }
+  const place_t place = ALL_GROUPS;
+  project_all(n, groups, next_labels, labels, place);
 }
 
 /* Lanes unite v with its neighbours of lesser numbers in the same community. */

@@ -12,7 +12,6 @@
  *   measure_moves      adds the changes of a round to the state, and makes neighbours of moved vertices active
  *   judge_round        one work-item compares the quality with that before the round
  *   undo_moves         a lane a vertex: takes its last move back
- *   move_vertices      all rounds of a level in one launch
  *
  * A vertex decides by the communities at the beginning of the round, and half of the vertices keep still, so two neighbours
  * rarely swap places.  A vertex alone in its community joins another such vertex only if that has the lower number.  A
@@ -28,27 +27,18 @@
  * N. van Eck, "From Louvain to Leiden", Scientific Reports 9, 2019; H. Lu, M. Halappanavar, A. Kalyanaraman, "Parallel
  * heuristics for scalable community detection", Parallel Computing 47, 2015.
  */
-#include "common/grid_barrier.h"
 #include "communities/rounds.h"
 
-#define SUMS_PARAMETERS volatile __global long *out_sums, volatile __global long *in_sums, volatile __global int *sizes
-
 KERNEL clear_level(uint n, SUMS_PARAMETERS, __global int *active) {
-  FOR_EACH_OF_LANE(v, n) {
-    if (v >= n) continue;
-    out_sums[v] = 0l;
-    if (DIRECTED) in_sums[v] = 0l;
-    sizes[v] = 0;
-    active[v] = 1;
-  }
+  const sums_t sums = {out_sums, in_sums, sizes};
+  const place_t place = ALL_GROUPS;
+  clear_all(n, &sums, active, place);
 }
-
 KERNEL fill_level(uint n, __global const int *labels, __global const long *out_strengths,
                   __global const long *in_strengths, SUMS_PARAMETERS) {
   const sums_t sums = {out_sums, in_sums, sizes};
-  FOR_EACH_OF_LANE(v, n) {
-    if (v < n) add_to(&sums, labels[v], 1, out_strengths[v], in_strengths[v]);
-  }
+  const place_t place = ALL_GROUPS;
+  fill_all(n, labels, out_strengths, in_strengths, &sums, place);
 }
 
 INLINE long inside_of_row(const level_t *level, uint v, uint lane, uint lanes, __global const int *labels) {
@@ -79,25 +69,10 @@ KERNEL measure_products(uint n, __global const long *out_sums, __global const lo
   add_products(n, out_sums, in_sums, state, place);
 }
 
-/* List the rows of more than LONG_ROW entries.  Vertices whose rows do not fit into local memory are hubs; they are listed,
- * too, and get slots.  n_long_rows: the numbers of rows, slots, hubs, and pieces of hubs. */
-KERNEL list_long_rows(uint n, __global const int *row_offsets, __global int *long_rows, volatile __global uint *n_long_rows,
-                      __global uint *long_begins, HUBS_PARAMETERS) {
-  FOR_EACH_OF_LANE(v, n) {
-    const uint degree = v < n ? (uint)(row_offsets[v + 1u] - row_offsets[v]) : 0u;
-    if (degree <= LONG_ROW) continue;
-    const uint at = fetch_add(n_long_rows, 1u);
-    long_rows[at] = (int)v;
-    long_begins[at] = 0u;
-    if (degree <= GROUP_SLOTS) continue;
-    const uint slot_begin = fetch_add(n_long_rows + N_SLOTS, 2u * degree), h = fetch_add(n_long_rows + N_HUBS, 1u);
-    const uint n_pieces = (degree + HUB_PIECE - 1u) / HUB_PIECE, first = fetch_add(n_long_rows + N_PIECES, n_pieces);
-    long_begins[at] = hub_begins[h] = slot_begin;
-    hubs[h] = (int)v;
-    hub_pieces[h] = first;
-    hub_own[h] = 0l;
-    for (uint i = 0u; i < n_pieces; i++) piece_hubs[first + i] = h;
-  }
+KERNEL list_long_rows(uint n, __global const int *row_offsets, LONG_LISTS_PARAMETERS, HUBS_PARAMETERS) {
+  const long_lists_t lists = LONG_LISTS;
+  const place_t place = ALL_GROUPS;
+  list_all_rows(n, row_offsets, &lists, place);
 }
 
 #define MOVE_PARAMETERS                                                                               \
@@ -153,39 +128,3 @@ KERNEL undo_moves(MOVE_PARAMETERS) {
   const place_t place = ALL_GROUPS;
   undo_all(&m, place);
 }
-
-#define GRID_BARRIER if (!grid_barrier(control, members, &passed)) return;
-KERNEL move_vertices(MOVE_PARAMETERS, ulong penalty, long least_high, ulong least_low, uint min_rounds,
-                     volatile __global uint *control) {
-  LOCAL_ARRAY scratch_t scratch;
-  LOCAL_ARRAY int passed;
-  GRID_ENTER(control)
-  MOVED
-  const place_t place = {member, members};
-  const wide_t least = {least_high, least_low};
-  search_t s = load_search(search);
-  while (!s.is_done) {
-    const uint round = (uint)s.round;
-    decide_all(&m, round, (uint)s.rarity, place, &scratch);
-    GRID_BARRIER
-#if DIVIDES_ROWS
-    if (n_long_rows[N_HUBS]) {
-      weigh_all_hubs(&m, round, (uint)s.rarity, place, &scratch);
-      GRID_BARRIER
-      choose_for_all_hubs(&m, round, (uint)s.rarity, place, &scratch);
-      GRID_BARRIER
-    }
-#endif
-    apply_all(&m, round, place);
-    GRID_BARRIER
-    measure_all(&m, round, place);
-    GRID_BARRIER
-    judge(&s, state, factor, penalty, least, min_rounds);
-    if (s.is_undone) {
-      undo_all(&m, place);
-      GRID_BARRIER
-    }
-  }
-  if (member == 0 && get_local_id(0) == 0) store_search(search, &s);
-}
-#undef GRID_BARRIER

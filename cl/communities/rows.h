@@ -92,8 +92,10 @@ INLINE uint lane_of_team(int by_group) { return by_group ? (uint)get_local_id(0)
 INLINE uint lanes_of_team(int by_group) { return by_group ? WG_SIZE : SUB_GROUP_SIZE; }
 #if DIVIDES_ROWS
 #define meet(by_group)                                                                                \
-  if (by_group) barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);                                  \
-  else sg_sync()
+  do {                                                                                                \
+    if (by_group) barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);                                \
+    else sg_sync();                                                                                   \
+  } while (0)
 #else
 #define meet(by_group) sg_sync()
 #endif

@@ -65,7 +65,6 @@ typedef SUM_T sum_vec_t;
 #endif
 
 /* The arrays stay in registers only if these functions are inlined into the kernel. */
-#define ALWAYS_INLINE INLINE __attribute__((always_inline))
 
 /* Loads this work-item's items of the tile from *start* and sums them along its sub-group's run.
  * x: sums within each vector; before: sum of the run before each vector; returns the sum of the run. */

@@ -131,7 +131,6 @@ typedef struct {
 
 /* These functions must be inlined into the kernel: in functions of their own the arrays of a tile_t would be in
  * memory. */
-#define ALWAYS_INLINE INLINE __attribute__((always_inline))
 
 /* Loads a tile and ranks its keys.  At the end the pool has the sorted keys, and starts[] is filled.  Keys past the end
  * count as the highest digit, so they come last; only the last tile has any. */

@@ -13,13 +13,12 @@ from clgraph.primitives.scan import Scan
 from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.programs.program import Launch
 
-MOVE, REFINE, CONTRACT = (f"communities/{name}.cl" for name in ("move", "refine", "contract"))
-PERSISTENT = ("move_vertices", "refine")  # kernels whose work-groups wait for each other
+MOVE, REFINE, CONTRACT, CLIMB = (f"communities/{name}.cl" for name in ("move", "refine", "contract", "climb"))
 _GROUPS_A_UNIT = 8  # work-groups per compute unit; on CPUs each of their sub-groups has a hash table of its own
-_PERSISTENT_GROUPS_A_UNIT = 4  # the same for persistent kernels, so that all their work-groups run at once
-# A round of a larger level takes several launches. More work-groups run then, and rounds of R-MAT 22 take 0.75 of the
-# time on an H200.
-_MAX_PERSISTENT_ENTRIES = 1 << 22
+_CLIMBING_GROUPS_A_UNIT = 4  # the same for the kernel "climb", so that all its work-groups run at once
+# A level with more entries takes several launches for each round. More work-groups run then, and rounds of R-MAT 22 take
+# 0.75 of the time on an H200.
+_MAX_CLIMBED_ENTRIES = 1 << 22
 _ENTRIES_A_LANE = 4  # On GPUs a level gets a work-item for this number of entries, or for each vertex if that is more.
 _MIN_CPU_SHARE = 512  # Vertices of a work-group on a CPU. With fewer, starting it takes longer than its work.
 GIANT = 4096  # On GPUs all work-groups share a group of vertices with more entries than this.
@@ -53,7 +52,9 @@ class Launches:
         self._scans: dict[tuple[str, str], Scan] = {}
         facts = self._session.facts
         self._divides_rows = not facts.is_cpu
-        for source in (MOVE, REFINE, CONTRACT):
+        can_climb = not facts.is_cpu and bool(facts.dialect.has_grid_barrier)
+        self._max_climbed = _MAX_CLIMBED_ENTRIES if can_climb else -1  # entries of a level
+        for source in (MOVE, REFINE, CONTRACT, *((CLIMB,) if can_climb else ())):
             plan.program(source)  # Compile the kernels now, so that no run waits for the compiler.
         program = plan.program(MOVE)
         self._constant: Callable[[str], int] = program.constant
@@ -61,7 +62,6 @@ class Launches:
         self._nothing = self._session.empty(1, np.int64)
         self._state = self._session.empty(self._words * self._max_rounds, np.int64)
         self._search = self._session.empty(self._constant("SEARCH_WORDS"), np.int64)
-        self._control = self._session.zeros(self._constant("GRID_CONTROL_WORDS"), np.uint32)
         self._sub_groups = program.work_group_size // facts.sub_group_size if program.work_group_size > 1 else 1
         self._zero = self._finest(plan)
         self._slots: dict[str, DeviceArray] = {}
@@ -69,13 +69,6 @@ class Launches:
         out_sums = {f"in{name}": plan.arrays[f"out{name}"] for name in ("_sums", "_group_sums")}
         self._same = {} if self._integers.directed else out_sums
         self._on: Level | None = None
-
-    @property
-    def _in_one_launch(self) -> bool:
-        """Whether all rounds of the current level run in one launch."""
-        facts, level = self._session.facts, self._on
-        small = level is not None and level.m <= _MAX_PERSISTENT_ENTRIES
-        return small and not facts.is_cpu and bool(facts.dialect.has_grid_barrier)
 
     def _finest(self, plan: Any) -> Level:
         """Return the level whose vertices are the user's."""
@@ -127,10 +120,9 @@ class Launches:
         assert level is not None
         arrays = {
             **level.arrays, **self._slots, **self._same, **self._long, "state": self._state, "search": self._search,
-            "control": self._control,
         }  # fmt: skip
         numbers = {
-            "n": level.n, "is_unit": int(level.arrays["entry_weights"] is self._nothing), "row_room": 2 * level.longest,
+            "n": level.n, "is_unit": int(level.arrays.get("entry_weights") is self._nothing), "row_room": 2 * level.longest,
         }  # fmt: skip
         for name, value in values.items():
             (arrays if isinstance(value, DeviceArray) else numbers)[name] = value
@@ -141,13 +133,13 @@ class Launches:
         else:
             launch.lend(arrays)
             launch.set(**{name: value for name, value in numbers.items() if launch.takes(name)})
-        return partial(launch, self._groups(items, kernel in PERSISTENT))
+        return partial(launch, self._groups(items, source == CLIMB))
 
-    def _groups(self, items: int, is_persistent: bool) -> int:
+    def _groups(self, items: int, climbs: bool = False) -> int:
         """Return the number of work-groups for *items*, of which each has the level's mean number of entries."""
         facts, level = self._session.facts, self._on
         size: int = self.plan.program(MOVE).work_group_size
-        most = _PERSISTENT_GROUPS_A_UNIT * int(facts.compute_units) if is_persistent else self._most_groups()
+        most = _CLIMBING_GROUPS_A_UNIT * int(facts.compute_units) if climbs else self._most_groups()
         if facts.is_cpu:
             return max(1, min(most, -(-items // max(size, _MIN_CPU_SHARE))))
         lanes = max(items, level.m // _ENTRIES_A_LANE if level is not None and items > 1 else 1)
@@ -172,6 +164,9 @@ class Launches:
                 slots = max(slots, int(self._long["n_long_rows"].item(1)))
         else:
             slots = max(slots, 2 * level.longest * self._most_groups() * self._sub_groups)
+        self._reserve(slots)
+
+    def _reserve(self, slots: int) -> None:
         if not self._slots or self._slots["keys"].size < slots:
             self._session.check_memory({"tables": 12 * slots})
             self._slots = {

@@ -6,24 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from clgraph.algorithms.communities.levels import CONTRACT, GIANT, MOVE, REFINE, Launches, Level
-from clgraph.runtime.driver.failure import check_status
+from clgraph.algorithms.communities.climbing import REFINING_ROUNDS, Climbing
+from clgraph.algorithms.communities.levels import CONTRACT, GIANT, MOVE, REFINE, Level
 from clgraph.runtime.memory.arrays import DeviceArray
 
-_REFINING_ROUNDS = 4
-# A level ends after two successive rounds that together raise the modularity by less than this. Lower values take more
-# rounds, and after all iterations the quality is hardly higher.
-_LEAST_GAIN = 1e-4
-_MIN_ROUNDS = 5
 
-
-def _words(x: int) -> list[int]:
-    """Return the two words of a wide integer, the high one first, as signed integers of 64 bits."""
-    high, low = x >> 64, x % 2**64
-    return [high, low - 2**64 if low >= 2**63 else low]
-
-
-class Multilevel(Launches):
+class Multilevel(Climbing):
     """One run of a search for communities.
 
     The host launches its kernels and compares qualities.
@@ -57,10 +45,6 @@ class Multilevel(Launches):
         self._split()
         self.quality = self._integers.quality(*self._measure())
 
-    def _gain(self) -> int:
-        gain: int = self._integers.gain(self._inside, self._products)
-        return gain
-
     def _measure(self) -> tuple[int, int]:
         """Return the weight inside the communities of level 0, and the sum of the products of strengths."""
         level = self._on
@@ -80,83 +64,65 @@ class Multilevel(Launches):
         self._launch(MOVE, "fill_level", level.n)
 
     def _climb(self) -> list[Level]:
-        """Move and contract until a level does not shrink.
+        """Move, refine and contract until a level does not shrink.
 
         Return the levels, the finest first.
         """
         problem, level, levels = self.plan.problem, self._zero, [self._zero]
         while True:
+            if level.m <= self._max_climbed:
+                coarser, is_left = self._climb_at_once(level, len(levels) - 1)
+                levels += coarser
+                if not is_left:
+                    break
+                level = levels[-1]
+                continue
             self._enter(level)
             self._move(len(levels) - 1)
             if len(levels) == problem.max_levels:
                 break
-            if problem.method == "leiden":
+            refines = problem.method == "leiden" and level.found["moved"] > 0
+            if refines:
                 self._refine(len(levels) - 1)
                 n_groups = self._number(self.plan.arrays["groups"])
-            else:
+            else:  # Where no vertex moves, whole communities may.
                 n_groups = self._number(level.arrays["labels"])
             if n_groups == level.n:
                 break
-            level = self._contract(n_groups)
+            level = self._contract(n_groups, refines)
             levels.append(level)
         return levels
 
     def _move(self, depth: int) -> None:
         """Move the vertices of the current level until the quality hardly rises."""
-        level, integers = self._on, self._integers
+        level = self._on
         assert level is not None
         self._fill()
-        self._search.set(np.array([1, 0, 0, 1, 0, self._inside, *_words(self._products), *3 * _words(self._gain())]))
-        least = int(integers.scale * _LEAST_GAIN) if self.plan.problem.objective == "modularity" else 0
-        high, low = _words(least)
-        judged = {
-            "penalty": integers.penalty * integers.resolution, "least_high": high, "least_low": low % 2**64,
-            "min_rounds": _MIN_ROUNDS,
-        }  # fmt: skip
-        seed = (self.plan.problem.seed + 0x9E3779B9 * (depth + 1)) % 2**32
-        words = self._moved_in_one_launch(seed, judged) if self._in_one_launch else self._moved(seed, judged)
-        place = self._constant("SEARCH_PRODUCTS")
-        self._inside = int(words[self._constant("SEARCH_INSIDE")])
-        self._products = (int(words[place]) << 64) + int(words[place + 1]) % 2**64
-        rounds, moved = (int(words[self._constant(f"SEARCH_{name}")]) for name in ("ROUND", "MOVED"))
-        level.found = {"vertices": level.n, "entries": level.m, "rounds": rounds, "moved": moved}
-
-    def _moved_in_one_launch(self, seed: int, judged: dict[str, int]) -> Any:
-        self._control.fill(0)
-        self._launch(MOVE, "move_vertices", self._on.n, seed=seed, **judged)  # type: ignore[union-attr]
-        words = self._search.get()
-        if not words[self._constant("SEARCH_DONE")]:
-            check_status(int(self._control.item(self._constant("GRID_STATUS"))), "move_vertices")
-        return words
-
-    def _moved(self, seed: int, judged: dict[str, int]) -> Any:
-        n, done, undone = self._on.n, self._constant("SEARCH_DONE"), self._constant("SEARCH_UNDONE")  # type: ignore[union-attr]
+        self._begin_search()
+        seed, done, undone = self._seed(depth), self._constant("SEARCH_DONE"), self._constant("SEARCH_UNDONE")
         of_hubs = ("weigh_hubs", "choose_for_hubs") if self._divides_rows else ()
         names = ("decide", *of_hubs, "apply_moves", "measure_moves")
-        phases = [self._bound(MOVE, name, n, seed=seed) for name in names]
-        phases.append(self._bound(MOVE, "judge_round", 1, **judged))
-        undo = self._bound(MOVE, "undo_moves", n, seed=seed)
-        while True:
+        phases = [self._bound(MOVE, name, level.n, seed=seed) for name in names]
+        phases.append(self._bound(MOVE, "judge_round", 1, **self._judged()))
+        undo = self._bound(MOVE, "undo_moves", level.n, seed=seed)
+        words = {done: 0}
+        while not words[done]:
             for phase in phases:
                 phase()
             words = self._search.get()
             if words[undone]:
                 undo()
-            if words[done]:
-                return words
+        self._end_search(words)
+        rounds, moved = (int(words[self._constant(f"SEARCH_{name}")]) for name in ("ROUND", "MOVED"))
+        level.found = {"vertices": level.n, "entries": level.m, "rounds": rounds, "moved": moved}
 
     def _refine(self, depth: int) -> None:
         level = self._on
         assert level is not None
         seed = (self.plan.problem.seed + 0x85EBCA6B * (depth + 1)) % 2**32
-        if self._in_one_launch:
-            self._control.fill(0)
-            self._launch(REFINE, "refine", level.n, seed=seed, n_rounds=_REFINING_ROUNDS)
-            check_status(int(self._control.item(self._constant("GRID_STATUS"))), "refine")
-            return
         self._launch(REFINE, "start_refinement", level.n, seed=seed)
         join = self._bound(REFINE, "join_groups", level.n, seed=seed)
-        for number in range(1, _REFINING_ROUNDS + 1):
+        for number in range(1, REFINING_ROUNDS + 1):
             self._launch(REFINE, "choose_group", level.n, round=number, seed=seed)
             join()
 
@@ -169,14 +135,13 @@ class Multilevel(Launches):
         self._scan("used", "numbers", level.n)
         return int(arrays["numbers"].item(level.n))
 
-    def _contract(self, n_groups: int) -> Level:
+    def _contract(self, n_groups: int, is_refined: bool) -> Level:
         """Return the level whose vertices are the groups that :meth:`_number` has numbered."""
         level, arrays, session = self._on, self.plan.arrays, self._session
-        is_leiden = self.plan.problem.method == "leiden"
         assert level is not None
         level.groups = session.empty(level.n, np.int32)
-        sums = ("out_group_sums", "in_group_sums") if is_leiden else ("out_sums", "in_sums")
-        labels = arrays["groups"] if is_leiden else level.arrays["labels"]
+        sums = ("out_group_sums", "in_group_sums") if is_refined else ("out_sums", "in_sums")
+        labels = arrays["groups"] if is_refined else level.arrays["labels"]
         self._launch(CONTRACT, "renumber", level.n, labels=labels, groups=level.groups)
         strengths = {"out_strengths": session.empty(n_groups, np.int64)}
         both = self._integers.directed
@@ -209,7 +174,7 @@ class Multilevel(Launches):
         self._launch(CONTRACT, "write_rows", n_groups, **written)
         if has_giants:
             self._launch(CONTRACT, "write_giants", level.m, **written, counts=counts)
-        next_arrays["labels"] = self._carried_labels(n_groups)
+        next_arrays["labels"] = self._carried_labels(n_groups, is_refined)
         longest = int(counts.get().max(initial=0)) if session.facts.is_cpu else 0
         return Level(n_groups, m, longest, next_arrays)
 
@@ -228,11 +193,11 @@ class Multilevel(Launches):
         self._launch(CONTRACT, "place_members", level.n, **groups, **begins)
         return begins
 
-    def _carried_labels(self, n_groups: int) -> DeviceArray:
+    def _carried_labels(self, n_groups: int, is_refined: bool) -> DeviceArray:
         """Return the community of each vertex of the next level, numbered without gaps."""
         level, session = self._on, self._session
         assert level is not None
-        if self.plan.problem.method == "louvain":
+        if not is_refined:
             singles: DeviceArray = session.upload(np.arange(n_groups, dtype=np.int32))
             return singles
         self._number(level.arrays["labels"])
@@ -244,8 +209,9 @@ class Multilevel(Launches):
 
     def _descend(self, levels: list[Level]) -> None:
         """Give the vertices of each level the communities of the next level."""
+        levels = [level for level in levels if level.arrays]
         for level, coarser in zip(levels[-2::-1], levels[:0:-1], strict=True):
-            self._enter(level)
+            self._on = level
             self._launch(
                 CONTRACT, "project", level.n, groups=level.groups, next_labels=coarser.arrays["labels"],
                 labels=level.arrays["labels"],
