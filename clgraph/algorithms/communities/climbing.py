@@ -11,8 +11,8 @@ from clgraph.runtime.driver.failure import check_status
 from clgraph.runtime.memory.arrays import DeviceArray
 
 REFINING_ROUNDS = 4
-# A level ends after two successive rounds that together raise the modularity by less than this. Lower values take more
-# rounds, and after all iterations the quality is hardly higher.
+# A level ends after two successive rounds that together raise the modularity by less than this, and the search after such
+# an iteration. Lower values take more rounds, and after all iterations the quality is hardly higher.
 _LEAST_GAIN = 1e-4
 _MIN_ROUNDS = 5
 # One launch keeps the groups of this number of times as many vertices as the first level has, and the gaps between this
@@ -32,6 +32,8 @@ class Climbing(Launches):
     def __init__(self, plan: Any) -> None:
         super().__init__(plan)
         self._inside = self._products = 0
+        is_modularity = plan.problem.objective == "modularity"
+        self._least_gain = int(self._integers.scale * _LEAST_GAIN) if is_modularity else 0
         if self._max_climbed >= 0:
             constant, names = plan.program(CLIMB).constant, ("LEVELS", "LEFT", "N", "M", "WORDS", "LEVEL_WORDS")
             self._climbed = {name: constant(f"CLIMBED_{name}") for name in names}
@@ -49,8 +51,7 @@ class Climbing(Launches):
     def _judged(self) -> dict[str, int]:
         """Return the arguments by which kernels judge a round."""
         integers = self._integers
-        least = int(integers.scale * _LEAST_GAIN) if self.plan.problem.objective == "modularity" else 0
-        high, low = _words(least)
+        high, low = _words(self._least_gain)
         return {
             "penalty": integers.penalty * integers.resolution, "least_high": high, "least_low": low % 2**64,
             "min_rounds": _MIN_ROUNDS,

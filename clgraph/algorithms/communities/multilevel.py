@@ -30,7 +30,7 @@ class Multilevel(Climbing):
         n = self._zero.n
         start = np.arange(n, dtype=np.int32) if problem.initial is None else problem.initial
         self._zero.arrays["labels"] = session.upload(start)
-        self.levels, self.merged, best = [], [], None
+        self.levels, self.merged = [], []
         self._enter(self._zero)
         self._inside, self._products = self._measure()
         for _ in range(problem.iterations):
@@ -39,9 +39,8 @@ class Multilevel(Climbing):
             self._descend(levels)
             self.levels = [level.found for level in levels]
             self.merged = [level.groups for level in levels if level.groups is not None]
-            if best is not None and self._gain() <= before:
+            if self._gain() - before <= self._least_gain:
                 break
-            best = self._gain()
         self._split()
         self.quality = self._integers.quality(*self._measure())
 
