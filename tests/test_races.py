@@ -285,8 +285,8 @@ BUGS: dict[Place, dict[str, tuple[str, str]]] = {
             "store_relaxed(table->keys + slot, group);",
         )
     },
-    Place("communities/move.cl", "community_levels", DIVIDED): {
-        "hubs-that-choose-early": ("&scratch);\n      GRID_BARRIER\n      choose", "&scratch);\n      choose")
+    Place("communities/climb.cl", "community_climbs", DIVIDED): {
+        "hubs-that-choose-early": ("scratch);\n      MEET_ALL\n      choose", "scratch);\n      choose"),
     },
     Place("communities/movers.h", "community_moves", ONE): {
         # Two vertices that join a community at once lose an addition.
@@ -305,10 +305,10 @@ BUGS: dict[Place, dict[str, tuple[str, str]]] = {
             "(void)above; root = find_root(parent, (int)v);",
         )
     },
-    Place("communities/refine.cl", "community_groups", ONE): {
+    Place("communities/refinement.h", "community_groups", ONE): {
         # It may join another group in the same round.
         "group-that-its-vertex-leaves": (
-            " || (r->groups.sizes[c] == 1 && joins(r->seed, joiner->round, (uint)c))) return;",
+            " || (r->groups.sizes[c] == 1 && is_head(joiner->salt, (uint)c))) return;",
             ") return;",
         )
     },

@@ -291,8 +291,8 @@ INLINE void note_left(volatile __global int *climbed, uint n, uint n_entries) {
   climbed[CLIMBED_M] = (int)n_entries;
 }
 
-/* depth: levels before this one.  room: items of `merged`, a multiple of MERGED_STEP, and at least n. */
-KERNEL climb(CLIMB_PARAMETERS, REFINE_PARAMETERS, NEXT_PARAMETERS, uint n_entries, uint depth, uint max_levels, uint room,
+/* depth: levels before this one.  rested: whether no vertex of the last of them moved.  room: items of `merged`, a multiple of MERGED_STEP, and at least n. */
+KERNEL climb(CLIMB_PARAMETERS, REFINE_PARAMETERS, NEXT_PARAMETERS, uint n_entries, uint depth, uint max_levels, int rested, uint room,
              __global int *merged, volatile __global int *climbed, volatile __global uint *control) {
   LOCAL_ARRAY scratch_t scratch;
   LOCAL_ARRAY int passed;
@@ -318,7 +318,8 @@ KERNEL climb(CLIMB_PARAMETERS, REFINE_PARAMETERS, NEXT_PARAMETERS, uint n_entrie
     if (!enter_level(&c.moved, &lists, &grid) || !move_level(&c.moved, &s, &by, &grid, &scratch)) return;
     if (is_first) note_level(climbed, k, size, m, &s);
     if (depth + ++k == max_levels) break;
-    const int is_refined = n_rounds && s.moved != 0l;
+    const int is_refined = n_rounds && !(rested && s.moved == 0l);
+    rested = s.moved == 0l;
     if (is_refined && !refine_level(&c.refined, n_rounds, &grid, &scratch)) return;
     goes_on = contract_level(is_refined, &c, &next, &grid, &scratch);
     if (goes_on < 0) return;

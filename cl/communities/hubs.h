@@ -55,12 +55,12 @@ INLINE void weigh_all_hubs(const moved_t *m, uint round, uint rarity, place_t pl
     mover_t mover = mover_of(m, v, round);
     for (uint k = first + (uint)get_local_id(0); k < last; k += WG_SIZE)
       weigh(m, &mover, take_from(m->slots.keys + m->hubs.slot_begins[h] + k, m->slots.weights + m->hubs.slot_begins[h] + k));
-    const choice_t best = best_of_team(1, mover.best, scratch);
+    const choice_t best = best_of_team(1, mover.best, mover.salt, scratch);
     if (get_local_id(0) == 0) {
       volatile __global long *words = m->hubs.best + 3u * piece;
       words[0] = best.gain.hi;
       words[1] = (long)best.gain.lo;
-      words[2] = (long)((ulong)best.hash << 32 | (uint)best.community);
+      words[2] = (long)best.community;
     }
     meet(1);
   }
@@ -85,11 +85,10 @@ INLINE void choose_for_all_hubs(const moved_t *m, uint round, uint rarity, place
       choice_t other;
       other.gain.hi = words[0];
       other.gain.lo = (ulong)words[1];
-      other.hash = (uint)((ulong)words[2] >> 32);
-      other.community = (int)(uint)words[2];
-      if (is_better(other, mover.best)) mover.best = other;
+      other.community = (int)words[2];
+      if (is_better(other, mover.best, mover.salt)) mover.best = other;
     }
-    mover.best = best_of_team(0, mover.best, scratch);
+    mover.best = best_of_team(0, mover.best, mover.salt, scratch);
     if (sg_lane() == 0) {
       mover.to_own = m->hubs.to_own[h];
       m->hubs.to_own[h] = 0l;

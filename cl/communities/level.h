@@ -57,7 +57,8 @@ typedef struct { uint member, members; } place_t;
   const place_t place_ = ALL_GROUPS;                                                                  \
   FOR_EACH_AT(place_, v, n)
 
-INLINE uint round_hash(uint seed, uint round, uint v) { return mixed(mixed(seed + 0x9e3779b9u * round) ^ v); }
+INLINE uint salt_of(uint seed, uint round) { return mixed(seed + 0x9e3779b9u * round); }
+INLINE uint round_hash(uint seed, uint round, uint v) { return mixed(salt_of(seed, round) ^ v); }
 
 typedef struct { long hi; ulong lo; } wide_t;
 INLINE wide_t wide_product(ulong a, ulong b) {
@@ -92,15 +93,16 @@ INLINE wide_t gain_of(ulong factor, long w, ulong out, ulong in, long out_sum, l
 }
 
 /* A community with its gain.  Of equal gains the greater hash wins, and then the lower number. */
-typedef struct { wide_t gain; uint hash; int community; } choice_t;
+typedef struct { wide_t gain; int community; } choice_t;
 INLINE choice_t no_choice(void) {
-  const choice_t none = {{0l, 0ul}, 0u, -1};
+  const choice_t none = {{0l, 0ul}, -1};
   return none;
 }
-INLINE int is_better(choice_t a, choice_t b) {
+INLINE int is_better(choice_t a, choice_t b, uint salt) {
   if (b.community < 0) return a.community >= 0;
   if (a.community < 0) return 0;
   if (!is_equal(a.gain, b.gain)) return is_greater(a.gain, b.gain);
-  return a.hash != b.hash ? a.hash > b.hash : a.community < b.community;
+  const uint of_a = mixed(salt ^ ~(uint)a.community), of_b = mixed(salt ^ ~(uint)b.community);
+  return of_a != of_b ? of_a > of_b : a.community < b.community;
 }
 #endif

@@ -96,7 +96,7 @@ typedef struct {
 /* The community of a vertex, its strengths times the resolution, and the best other community so far. */
 typedef struct {
   int own, is_alone;
-  uint round;
+  uint salt;
   ulong out_loss, in_loss;
   choice_t best;
   long to_own;
@@ -106,7 +106,7 @@ INLINE mover_t mover_of(const moved_t *m, uint v, uint round) {
   mover_t mover;
   mover.own = m->labels[v];
   mover.is_alone = m->sums.sizes[mover.own] == 1;
-  mover.round = round;
+  mover.salt = salt_of(m->seed, round);
   mover.out_loss = m->resolution * (ulong)m->out_strengths[v];
   mover.in_loss = DIRECTED ? m->resolution * (ulong)m->in_strengths[v] : 0ul;
   mover.best = no_choice();
@@ -120,9 +120,8 @@ INLINE void weigh(const moved_t *m, mover_t *mover, part_t part) {
   choice_t other;
   const long out_sum = m->sums.out[c], in_sum = DIRECTED ? m->sums.in[c] : out_sum;
   other.gain = gain_of(m->factor, part.weight, mover->out_loss, mover->in_loss, out_sum, in_sum);
-  other.hash = round_hash(m->seed, mover->round, ~(uint)c);
   other.community = c;
-  if (is_better(other, mover->best)) mover->best = other;
+  if (is_better(other, mover->best, mover->salt)) mover->best = other;
 }
 /* Write the target of v: the best community if it is better than the own one.  If all are worse than none, v leaves for the
  * community of its own number, if that is empty. */

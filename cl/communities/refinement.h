@@ -32,31 +32,30 @@ INLINE void start_all(const refined_t *r, place_t place) {
   }
 }
 
-INLINE int joins(uint seed, uint round, uint v) { return (int)(round_hash(seed, round, v) & 1u); }
+INLINE int is_head(uint salt, uint v) { return (int)(mixed(salt ^ v) & 1u); }
 INLINE int may_join(const refined_t *r, uint v, uint round) {
-  return r->groups.of[v] == (int)v && r->groups.sizes[v] == 1 && joins(r->seed, round, v);
+  return r->groups.of[v] == (int)v && r->groups.sizes[v] == 1 && is_head(salt_of(r->seed, round), v);
 }
 
 /* A vertex that may join a group: its strengths times the resolution, and the best group so far. */
-typedef struct { ulong out_loss, in_loss; uint round; choice_t best; } joiner_t;
+typedef struct { ulong out_loss, in_loss; uint salt; choice_t best; } joiner_t;
 INLINE joiner_t joiner_of(const refined_t *r, uint v, uint round) {
   joiner_t joiner;
   joiner.out_loss = r->resolution * (ulong)r->out_strengths[v];
   joiner.in_loss = DIRECTED ? r->resolution * (ulong)r->in_strengths[v] : 0ul;
-  joiner.round = round;
+  joiner.salt = salt_of(r->seed, round);
   joiner.best = no_choice();
   return joiner;
 }
 /* Weigh a group: it may be joined if no vertex leaves it, and if that gains more than 0. */
 INLINE void weigh_group(const refined_t *r, joiner_t *joiner, part_t part) {
   const int c = part.group;
-  if (c == NOBODY || (r->groups.sizes[c] == 1 && joins(r->seed, joiner->round, (uint)c))) return;
+  if (c == NOBODY || (r->groups.sizes[c] == 1 && is_head(joiner->salt, (uint)c))) return;
   choice_t other;
   const long out_sum = r->groups.out_sums[c], in_sum = DIRECTED ? r->groups.in_sums[c] : out_sum;
   other.gain = gain_of(r->factor, part.weight, joiner->out_loss, joiner->in_loss, out_sum, in_sum);
-  other.hash = round_hash(r->seed, joiner->round, ~(uint)c);
   other.community = c;
-  if (other.gain.hi >= 0l && (other.gain.hi || other.gain.lo) && is_better(other, joiner->best)) joiner->best = other;
+  if (other.gain.hi >= 0l && (other.gain.hi || other.gain.lo) && is_better(other, joiner->best, joiner->salt)) joiner->best = other;
 }
 /* Returns whether the weight from v to its community is at least the expected one. */
 INLINE int is_connected(const refined_t *r, uint v, const joiner_t *joiner, long inside) {
@@ -124,7 +123,7 @@ INLINE void choose_together(int by_group, const refined_t *r, uint v, uint slot_
     const part_t part = take(&table, k);  /* This also empties slots in global memory. */
     if (connected) weigh_group(r, &joiner, part);
   }
-  joiner.best = best_of_team(by_group, joiner.best, scratch);
+  joiner.best = best_of_team(by_group, joiner.best, joiner.salt, scratch);
   if (lane == 0) r->targets[v] = joiner.best.community;
   meet(by_group);
 }

@@ -49,7 +49,7 @@ INLINE void decide_together(int by_group, const moved_t *m, uint v, uint round, 
   meet(by_group);
   const uint room = room_of(&table);
   for (uint k = lane; k < room; k += lanes) weigh(m, &mover, take(&table, k));
-  mover.best = best_of_team(by_group, mover.best, scratch);
+  mover.best = best_of_team(by_group, mover.best, mover.salt, scratch);
   mover.to_own = sum_of_team(by_group, mover.to_own, scratch);
   if (lane == 0) write_target(m, v, &mover);
   meet(by_group);

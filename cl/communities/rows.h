@@ -119,20 +119,19 @@ INLINE long sum_of_team(int by_group, long x, __local scratch_t *scratch) {
   for (uint s = 0; s < SUB_GROUPS_PER_GROUP; s++) x += scratch->sums[s];
   return x;
 }
-INLINE choice_t best_of_team(int by_group, choice_t own, __local scratch_t *scratch) {
+INLINE choice_t best_of_team(int by_group, choice_t own, uint salt, __local scratch_t *scratch) {
   for (uint d = SUB_GROUP_SIZE / 2u; d; d >>= 1) {
     choice_t other;
     other.gain.hi = sg_xor(own.gain.hi, d);
     other.gain.lo = sg_xor(own.gain.lo, d);
-    other.hash = sg_xor(own.hash, d);
     other.community = sg_xor(own.community, d);
-    if (is_better(other, own)) own = other;
+    if (is_better(other, own, salt)) own = other;
   }
   if (!by_group) return own;
   if (sg_lane() == 0) scratch->choices[sg_in_group()] = own;
   meet(by_group);
   for (uint s = 0; s < SUB_GROUPS_PER_GROUP; s++)
-    if (is_better(scratch->choices[s], own)) own = scratch->choices[s];
+    if (is_better(scratch->choices[s], own, salt)) own = scratch->choices[s];
   return own;
 }
 

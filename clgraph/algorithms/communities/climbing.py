@@ -11,9 +11,9 @@ from clgraph.runtime.driver.failure import check_status
 from clgraph.runtime.memory.arrays import DeviceArray
 
 REFINING_ROUNDS = 4
-# A level ends after two successive rounds that together raise the modularity by less than this, and the search after such
-# an iteration. Lower values take more rounds, and after all iterations the quality is hardly higher.
-_LEAST_GAIN = 1e-4
+# The search ends after an iteration that raises the modularity by less than this, and a level after two successive rounds
+# that together raise it by less than a tenth of this. Lower values take longer, and hardly raise the quality.
+_LEAST_GAIN, _FINER = 1e-4, 10
 _MIN_ROUNDS = 5
 # One launch keeps the groups of this number of times as many vertices as the first level has, and the gaps between this
 # number of levels.
@@ -51,7 +51,7 @@ class Climbing(Launches):
     def _judged(self) -> dict[str, int]:
         """Return the arguments by which kernels judge a round."""
         integers = self._integers
-        high, low = _words(self._least_gain)
+        high, low = _words(self._least_gain // _FINER)
         return {
             "penalty": integers.penalty * integers.resolution, "least_high": high, "least_low": low % 2**64,
             "min_rounds": _MIN_ROUNDS,
@@ -65,7 +65,7 @@ class Climbing(Launches):
         self._inside = int(words[self._constant("SEARCH_INSIDE")])
         self._products = (int(words[place]) << 64) + int(words[place + 1]) % 2**64
 
-    def _climb_at_once(self, level: Level, depth: int) -> tuple[list[Level], bool]:
+    def _climb_at_once(self, level: Level, depth: int, rested: bool) -> tuple[list[Level], bool]:
         """Move, refine and contract in one launch, from *level* to the coarsest level.
 
         Return the coarser levels, and whether the last of them is left to climb from. If not, the vertices of *level*
@@ -80,7 +80,7 @@ class Climbing(Launches):
         self._control.fill(0)
         self._begin_search()
         self._launch(
-            CLIMB, "climb", level.n, seed=plan.problem.seed, depth=depth, max_levels=plan.problem.max_levels,
+            CLIMB, "climb", level.n, seed=plan.problem.seed, depth=depth, max_levels=plan.problem.max_levels, rested=int(rested),
             n_rounds=REFINING_ROUNDS if plan.problem.method == "leiden" else 0, n_entries=level.m, room=merged.size,
             merged=merged, climbed=climbed, control=self._control, member_list=plan.arrays["members"], **self._next, **self._judged(),
         )  # fmt: skip

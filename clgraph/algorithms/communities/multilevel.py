@@ -65,26 +65,28 @@ class Multilevel(Climbing):
     def _climb(self) -> list[Level]:
         """Move, refine and contract until a level does not shrink.
 
-        Return the levels, the finest first.
+        After two levels in which no vertex moves, whole communities become the vertices of the next level. Return the
+        levels, the finest first.
         """
-        problem, level, levels = self.plan.problem, self._zero, [self._zero]
+        problem, level, levels, rested = self.plan.problem, self._zero, [self._zero], False
         while True:
             if level.m <= self._max_climbed:
-                coarser, is_left = self._climb_at_once(level, len(levels) - 1)
+                coarser, is_left = self._climb_at_once(level, len(levels) - 1, rested)
                 levels += coarser
                 if not is_left:
                     break
-                level = levels[-1]
+                level, rested = levels[-1], levels[-2].found["moved"] == 0
                 continue
             self._enter(level)
             self._move(len(levels) - 1)
             if len(levels) == problem.max_levels:
                 break
-            refines = problem.method == "leiden" and level.found["moved"] > 0
+            moved = level.found["moved"] > 0
+            refines, rested = problem.method == "leiden" and (moved or not rested), not moved
             if refines:
                 self._refine(len(levels) - 1)
                 n_groups = self._number(self.plan.arrays["groups"])
-            else:  # Where no vertex moves, whole communities may.
+            else:
                 n_groups = self._number(level.arrays["labels"])
             if n_groups == level.n:
                 break
