@@ -144,7 +144,7 @@ KERNEL pull_blocks(int n, int n_blocks, uint round, __global const offset_t *res
     offset_t first = row_offsets[row];
     int count = (int)(row_offsets[row + n_rows] - first);
     int v = row + min(lid, n_rows - 1);
-    rank_t old = ranks[v], own = scale[v];  /* loaded early, so that nothing waits for them later */
+    rank_t old = ranks[v], own = scale_of(v, scale);  /* loaded early, so that nothing waits for them later */
     if (block.y >= 0) {
       sum_t sum = 0;
       for (int p = lid; p < (count + PIECE - 1) / PIECE; p += WG_SIZE) sum += piece_sums[block.y + p];
@@ -157,7 +157,7 @@ KERNEL pull_blocks(int n, int n_blocks, uint round, __global const offset_t *res
     barrier(CLK_LOCAL_MEM_FENCE);
     add_rows(n_rows, count, starts, gathered, scratch, row_sums);
     for (int u = lid; u < n_rows; u += WG_SIZE) {
-      if (u >= WG_SIZE) old = ranks[row + u], own = scale[row + u];
+      if (u >= WG_SIZE) old = ranks[row + u], own = scale_of(row + u, scale);
       sum_t sum = starts[u] < starts[u + 1] ? row_sums[u] : (sum_t)0;
       update(row + u, sum, old, own, r, home, refuge, ranks, after, &sums);
     }

@@ -7,7 +7,7 @@
 #include "pagerank/state.h"
 
 /* Write the ranks before the first round, and their shares.  out_offsets: row offsets of the graph itself.  Without
- * weights, this kernel also writes scale. */
+ * weights, this kernel also writes the scale of PageRank. */
 KERNEL start(int n, __global const rank_t *restrict initial, __global const offset_t *restrict out_offsets,
              __global rank_t *restrict scale, __global const sum_t *restrict settings, __global rank_t *restrict ranks,
              __global rank_t *restrict shares, volatile __global sum_t *partials, volatile __global sum_t *totals,
@@ -19,15 +19,13 @@ KERNEL start(int n, __global const rank_t *restrict initial, __global const offs
 #if INITIAL
     rank_t rank = initial[v];
 #else
-    rank_t rank = (rank_t)settings[EVEN];
+    rank_t rank = (rank_t)settings[FIRST];
 #endif
-#if !WEIGHTED
+#if !WEIGHTED && EPILOGUE == PAGERANK
     offset_t degree = out_offsets[v + 1] - out_offsets[v];
     scale[v] = degree > 0 ? (rank_t)1 / (rank_t)degree : (rank_t)0;
 #endif
-    ranks[v] = rank;
-    shares[v] = rank * scale[v];
-    if (scale[v] == (rank_t)0) sums.dangling += rank;
+    store(v, rank, scale_of(v, scale), ranks, shares, &sums);
   }
   end_round(0u, sums, scratch, &is_last, settings, partials, totals, control);
 }
@@ -69,7 +67,7 @@ KERNEL pull_rows(int n, int n_blocks, uint round, __global const offset_t *restr
   for (int b = get_global_id(0); b < n_blocks; b += get_global_size(0))
     for (int v = blocks[b]; v < blocks[b + 1]; v++) {
       sum_t sum = along_row(row_offsets[v], row_offsets[v + 1], column_indices, weights, before);
-      update(v, sum, ranks[v], scale[v], r, home, refuge, ranks, after, &sums);
+      update(v, sum, ranks[v], scale_of(v, scale), r, home, refuge, ranks, after, &sums);
     }
   end_round(round, sums, scratch, &is_last, settings, partials, totals, control);
 }

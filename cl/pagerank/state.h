@@ -1,16 +1,23 @@
-/* PageRank: the types, the update of one vertex, and the end of a round.
+/* PageRank and its relatives: the types, the update of one vertex, and the end of a round.
  *
- * A round computes the ranks of all vertices from the shares of the round before.  The share of a vertex is its rank
- * divided by the weight of its outgoing edges; a vertex without outgoing edges is dangling and has no share.  With
- * alpha, the probability of following an edge, the rank of v becomes
+ * A round computes the values of all vertices from the shares of the round before: it adds up the shares along each row
+ * of v, its predecessors, and an epilogue makes the value of v from this sum.
  *
- *   (1 - alpha) * home[v] + alpha * (sum of the shares of v's predecessors + ranks of dangling vertices * refuge[v])
+ *   PAGERANK     (1 - alpha) * home[v] + alpha * (sum + mass * refuge[v])
+ *   EIGENVECTOR  (sum + value of v) / mass
+ *   KATZ         home[v] + alpha * sum
+ *   HITS         sum / mass; odd rounds make authorities, even rounds hubs, which add up along the rows of successors
  *
- * home is the distribution of jumps, and refuge the distribution of jumps from dangling vertices.
+ * In PageRank, home is the distribution of jumps, refuge the distribution of jumps from dangling vertices, which have no
+ * outgoing edges, and the mass is the rank of these.  The share of a vertex is its rank times scale: 1 / the weight of
+ * its outgoing edges, or 0 if it is dangling.  In the others the share is the value.  The mass is then the sum of all
+ * values that the round computes.  It is known before the round, because each value counts as often as its vertex's
+ * edges lead on: scale is the weight of these edges.  So values add up to 1, and the change of a round needs no second
+ * pass.
  *
  *   shares    two arrays of n: round k reads array (k - 1) % 2 and writes array k % 2
- *   partials  2 sums for each work-group: change of ranks, and rank of dangling vertices
- *   totals    the same two sums over all work-groups, in a fixed order.  So a device gets the same ranks in every run.
+ *   partials  2 sums for each work-group: change of values, and mass of the next round
+ *   totals    the same two sums over all work-groups, in a fixed order.  So a device gets the same values in every run.
  *
  * Races: work-groups write their own partials, and the last one of a round to arrive adds all of them up.  It is the
  * last one because it has drawn the last ticket; a fence before each ticket makes the partials of others visible.
@@ -19,6 +26,13 @@
 #define CLGRAPH_PAGERANK_STATE_H
 #include "common/atomics.h"
 
+#define PAGERANK 0               /* epilogues */
+#define EIGENVECTOR 1
+#define KATZ 2
+#define HITS 3
+#ifndef EPILOGUE
+#define EPILOGUE PAGERANK
+#endif
 #ifndef RANK_T                   /* type of ranks and weights: float or double */
 #define RANK_T float
 #endif
@@ -43,49 +57,88 @@ typedef float sum_t;
 #endif
 
 #define ALPHA 0                  /* places in settings */
-#define EVEN 1                   /* 1 / n */
+#define EVEN 1                   /* home of all vertices, if it is not an array */
 #define TOLERANCE 2
-#define SETTINGS 3
+#define FIRST 3                  /* value of all vertices before the first round, if these are not an array */
+#define SETTINGS 4
 #define CHANGE 0                 /* places in totals, and in the partials of a work-group */
-#define DANGLING 1
+#define MASS 1
+#define IS_WHOLE(round) (EPILOGUE != HITS || !((round) & 1u))
 #define TICKET 0                 /* words of control */
 #define ROUNDS 1                 /* number of finished rounds */
 #define DONE 2                   /* 1 as soon as the change is below the tolerance */
 #define CONTROL_WORDS 3
 
 typedef struct {                 /* sums of a work-item over its vertices */
-  sum_t change, dangling;
+  sum_t change, mass;
 } sums_t;
 
 typedef struct {                 /* the values that a round uses for all vertices */
-  sum_t alpha, even, dangling;
+  sum_t alpha, even, mass;
 } round_t;
 
 INLINE round_t begin_round(__global const sum_t *settings, const volatile __global sum_t *totals) {
-  round_t r = {settings[ALPHA], settings[EVEN], totals[DANGLING]};
+  round_t r = {settings[ALPHA], settings[EVEN], totals[MASS]};
+#if EPILOGUE == EIGENVECTOR || EPILOGUE == HITS
+  r.alpha = r.mass > (sum_t)0 ? (sum_t)1 / r.mass : (sum_t)0;
+#endif
   return r;
 }
 
-/* Store the rank of v and its share.  sum: the shares of its predecessors; old: its rank; scale: 1 / the weight of its
- * outgoing edges, or 0. */
-INLINE void update(int v, sum_t sum, rank_t old, rank_t scale, round_t r, __global const rank_t *home,
-                   __global const rank_t *refuge, __global rank_t *ranks, __global rank_t *share, sums_t *sums) {
+INLINE rank_t scale_of(int v, __global const rank_t *scale) {
+#if EPILOGUE == KATZ
+  return (rank_t)1;
+#else
+  return scale[v];
+#endif
+}
+
+/* Store the value of v and its share, and add to the mass of the next round. */
+INLINE void store(int v, rank_t rank, rank_t scale, __global rank_t *ranks, __global rank_t *share, sums_t *sums) {
+  ranks[v] = rank;
+#if EPILOGUE == PAGERANK
+  share[v] = rank * scale;
+  if (scale == (rank_t)0) sums->mass += rank;
+#else
+  share[v] = rank;
+#if EPILOGUE == EIGENVECTOR
+  sums->mass += rank;
+#endif
+#if EPILOGUE != KATZ
+  sums->mass += (sum_t)rank * (sum_t)scale;
+#endif
+#endif
+}
+
+/* The epilogue.  sum: the shares of the predecessors of v; old: its value before. */
+INLINE sum_t value_of(int v, sum_t sum, rank_t old, round_t r, __global const rank_t *home,
+                      __global const rank_t *refuge) {
+#if EPILOGUE == EIGENVECTOR
+  return r.alpha * (sum + old);
+#elif EPILOGUE == HITS
+  return r.alpha * sum;
+#else
 #if PERSONAL
   sum_t at_home = home[v];
 #else
   sum_t at_home = r.even;
 #endif
-#if REFUGE
-  sum_t from_dangling = r.dangling * refuge[v];
+#if EPILOGUE == KATZ
+  return at_home + r.alpha * sum;
+#elif REFUGE
+  return ((sum_t)1 - r.alpha) * at_home + r.alpha * (sum + r.mass * refuge[v]);
 #else
-  sum_t from_dangling = r.dangling * at_home;
+  return ((sum_t)1 - r.alpha) * at_home + r.alpha * (sum + r.mass * at_home);
 #endif
-  sum_t found = ((sum_t)1 - r.alpha) * at_home + r.alpha * (sum + from_dangling);
-  rank_t rank = (rank_t)found;
+#endif
+}
+
+/* Compute and store the value of v. */
+INLINE void update(int v, sum_t sum, rank_t old, rank_t scale, round_t r, __global const rank_t *home,
+                   __global const rank_t *refuge, __global rank_t *ranks, __global rank_t *share, sums_t *sums) {
+  rank_t rank = (rank_t)value_of(v, sum, old, r, home, refuge);
   sums->change += fabs((sum_t)rank - (sum_t)old);
-  if (scale == (rank_t)0) sums->dangling += rank;
-  ranks[v] = rank;
-  share[v] = rank * scale;
+  store(v, rank, scale, ranks, share, sums);
 }
 
 /* Add up a pair of numbers over the work-group, in a fixed order.  The result is right in work-item 0.  A barrier must
@@ -94,7 +147,7 @@ INLINE sums_t over_group(sums_t sums, __local sum_t *scratch) {
 #if WG_SIZE > 1
   int i = get_local_id(0);
   scratch[i] = sums.change;
-  scratch[WG_SIZE + i] = sums.dangling;
+  scratch[WG_SIZE + i] = sums.mass;
   for (int width = WG_SIZE / 2; width > 0; width /= 2) {
     barrier(CLK_LOCAL_MEM_FENCE);
     if (i < width) {
@@ -104,7 +157,7 @@ INLINE sums_t over_group(sums_t sums, __local sum_t *scratch) {
   }
   if (i == 0) {
     sums.change = scratch[0];
-    sums.dangling = scratch[WG_SIZE];
+    sums.mass = scratch[WG_SIZE];
   }
 #endif
   return sums;
@@ -118,24 +171,25 @@ INLINE void end_round(uint round, sums_t sums, __local sum_t *scratch, __local i
   sums = over_group(sums, scratch);
   if (i == 0) {
     partials[2 * get_group_id(0) + CHANGE] = sums.change;
-    partials[2 * get_group_id(0) + DANGLING] = sums.dangling;
+    partials[2 * get_group_id(0) + MASS] = sums.mass;
     fence_device();
     *is_last = fetch_add(control + TICKET, 1u) == (uint)groups - 1u;
     if (*is_last) fence_device();
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   if (!*is_last) return;
-  sums.change = sums.dangling = (sum_t)0;
+  sums.change = sums.mass = (sum_t)0;
   for (int g = i; g < groups; g += WG_SIZE) {
     sums.change += partials[2 * g + CHANGE];
-    sums.dangling += partials[2 * g + DANGLING];
+    sums.mass += partials[2 * g + MASS];
   }
   sums = over_group(sums, scratch);
   if (i) return;
   totals[CHANGE] = sums.change;
-  totals[DANGLING] = sums.dangling;
+  totals[MASS] = sums.mass;
   store_relaxed(control + TICKET, 0u);
   control[ROUNDS] = round;
-  control[DONE] = round > 0u && sums.change < settings[TOLERANCE];
+  /* NaN ends the run, too: values have grown beyond all numbers. */
+  control[DONE] = round > 0u && IS_WHOLE(round) && !(sums.change >= settings[TOLERANCE]);
 }
 #endif

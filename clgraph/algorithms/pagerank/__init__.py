@@ -23,20 +23,18 @@ References
 
 from __future__ import annotations
 
-import warnings
 from typing import Any, NamedTuple, TypedDict, Unpack
 
 from numpy.typing import DTypeLike, NDArray
 
-from clgraph.algorithms.pagerank.plan import PageRankPlan
-from clgraph.algorithms.pagerank.problem import PageRankProblem, as_problem
+from clgraph.algorithms.pagerank.plan import PowerPlan
+from clgraph.algorithms.pagerank.problem import PageRankProblem, as_problem, warn_if_moving
 from clgraph.algorithms.pagerank.strategies import STRATEGIES, contenders
 from clgraph.data.graphs.graph import Graph
 from clgraph.data.graphs.networkx_graphs import Weight
 from clgraph.engine.algorithm import Algorithm
 from clgraph.engine.host import HostPlan
 from clgraph.engine.result import VertexResult
-from clgraph.errors import ConvergenceWarning
 from clgraph.runtime.driver.timing import RunInfo
 from clgraph.runtime.session import SessionLike
 
@@ -166,13 +164,11 @@ def pagerank(
         dtype=dtype,
     )
     result: PageRank = ALGORITHM.solve(problem, strategy=strategy, session=session, verify=verify, options=options)
-    if result.change >= problem.tol:
-        text = f"after {result.n_iterations} iterations the ranks still change by {result.change:.3g}; tol = {tol}"
-        warnings.warn(text, ConvergenceWarning, stacklevel=2)
+    warn_if_moving("ranks", result.n_iterations, result.change, problem.tol)
     return result
 
 
-def _answer(problem: PageRankProblem, plan: PageRankPlan | HostPlan) -> PageRank:
+def _answer(problem: PageRankProblem, plan: PowerPlan | HostPlan) -> PageRank:
     result = PageRank(*plan.result())
     result.graph = problem.graph
     return result
