@@ -98,14 +98,15 @@ def check_katz_centrality(
         return
     rounding, values = _rounding(graph, centralities), centralities.astype(np.float64)
     arrived = alpha * sums_along(graph, values, weighted=weighted, backward=False)
+    growth = doubt = alpha * _greatest_strength(graph, weighted)
     if normalized:
         if abs(norm := float(np.linalg.norm(values)) - 1) > rounding:
             raise VerificationError(f"the root of the sum of squares is 1 + {norm:.3g}")
-        left = values - arrived  # The solution before it was normalised is c * values, where c * left is beta.
-        factor = float(own @ left) / float(left @ left)
+        left = values - arrived  # The solution before it was normalised is c * values, where c * left is about beta.
+        factor = float((own * left).sum()) / float((left * left).sum())
         values, arrived = factor * values, factor * arrived
-    growth = alpha * _greatest_strength(graph, weighted)
-    allowed = growth * change + (1 + growth) * rounding * float(np.abs(values).sum()) / size
+        doubt += growth * float(np.abs(own).max()) * size / float((own * own).sum())
+    allowed = doubt * change + (1 + growth) * rounding * float(np.abs(values).sum()) / size
     _check_near((arrived + own) / size, values / size, allowed, change)
 
 

@@ -38,7 +38,11 @@ class KatzProblem(PowerProblem):
 
     @property
     def numbers(self) -> tuple[float, ...]:
-        return self.alpha, self.beta, self.tol * self.size, 0.0
+        return self.alpha, self.beta, self.limit, 0.0
+
+    @property
+    def limit(self) -> float:
+        return self.tol * self.size
 
     @property
     def size(self) -> float:

@@ -35,13 +35,13 @@ def matrix(problem: PowerProblem) -> csr_array:
 def iterate(
     problem: PowerProblem, values: NDArray[np.float64], step: Callable[[NDArray[np.float64]], NDArray[np.float64]]
 ) -> Ranked:
-    """Return the values after iterations of *step* from *values* on, until the changes add up to less than ``tol``."""
+    """Return the values after iterations of *step* from *values* on, until the changes add up to less than the limit."""
     count, change = 0, 0.0
     while count < problem.max_iter:
         found = step(values)
         change = float(np.abs(found - values).sum())
         values, count = found, count + 1
-        if not change >= problem.tol:
+        if not change >= problem.limit:
             break
     return Ranked(values, count, change)
 

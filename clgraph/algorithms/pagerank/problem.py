@@ -33,7 +33,7 @@ class PowerProblem(GraphProblem):
     ----------
     graph : Graph
     tol : float
-        The iteration ends when the sum of the absolute changes of all values is below this.
+        Limit of the sum of the absolute changes of all values, as users give it.
     max_iter : int
     weighted : bool
         Whether the weights of the edges count. If not, all edges are equal.
@@ -76,7 +76,12 @@ class PowerProblem(GraphProblem):
     def numbers(self) -> tuple[float, ...]:
         """The settings of the kernels, in the order of cl/pagerank/state.h."""
         even = 1 / self.graph.n_vertices
-        return 0.0, even, self.tol, even
+        return 0.0, even, self.limit, even
+
+    @property
+    def limit(self) -> float:
+        """The sum of absolute changes below which the iteration ends."""
+        return self.tol
 
     def scale_of(self, _pull: int) -> NDArray[np.float64] | None:
         """Return the factor of each vertex that the kernels of a pull need, or ``None`` if they need none."""
