@@ -13,22 +13,28 @@ from typing import Any
 import inputs
 from graph_benchmark import GraphBenchmark, main
 
-from clgraph.algorithms.pagerank import ALGORITHM, as_problem
+from clgraph.algorithms.pagerank import ALGORITHM
+from clgraph.engine.algorithm import Algorithm
 
 
 def _iterations(_session: Any, _problem: Any, _plan: Any, result: Any) -> dict[str, Any]:
     return {"n_iterations": result.n_iterations}
 
 
-BENCHMARK = GraphBenchmark(
-    ALGORITHM,
-    inputs.COMPONENTS,
-    inputs.load,
-    lambda name, graph: as_problem(graph),
-    lambda problem, result: {},
-    is_unique=False,
-    describe=_iterations,
-)
+def benchmark_of(algorithm: Algorithm, **settings: Any) -> GraphBenchmark:
+    """Return the benchmark of PageRank or of another algorithm that runs its kernels."""
+    return GraphBenchmark(
+        algorithm,
+        inputs.COMPONENTS,
+        inputs.load,
+        lambda name, graph: algorithm.problem(graph, **settings),
+        lambda problem, result: {},
+        is_unique=False,
+        describe=_iterations,
+    )
+
+
+BENCHMARK = benchmark_of(ALGORITHM)
 
 if __name__ == "__main__":
     main(BENCHMARK, __doc__)

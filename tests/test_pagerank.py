@@ -151,7 +151,10 @@ def test_bad_arguments_are_refused(pocl: Session) -> None:
             with pytest.raises(GraphError, match="weight"):
                 cg.pagerank(matrix, session=pocl, strategy="rows")
     with pytest.raises(GraphError, match="add up to infinity"):
-        cg.pagerank(sp.csr_array(np.full((2, 2), 1e308)), session=pocl)
+        cg.pagerank(sp.csr_array(np.full((2, 2), 1e308)), session=pocl, dtype="float64")
+    for weight, why in ((1e30, "float32 takes weights up to"), (1e-30, "float32 takes sums from")):
+        with pytest.raises(GraphError, match=why):
+            cg.pagerank(sp.csr_array(np.full((2, 2), weight)), session=pocl, strategy="rows")
 
 
 def test_ranks_that_did_not_converge_come_with_a_warning(pocl: Session) -> None:

@@ -148,6 +148,8 @@ class Options(TypedDict, total=False):
     refinement: str
     effort: str
     alpha: float
+    beta: Any
+    normalized: bool
     personalization: Any
     dangling: Any
     initial: Any

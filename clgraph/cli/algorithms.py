@@ -13,7 +13,7 @@ from clgraph.cli.cores import CORES
 from clgraph.cli.graph_command import GraphCommand, Run, Shown
 from clgraph.cli.options import vertex_ids, write_result
 from clgraph.cli.paths import BFS, SSSP
-from clgraph.cli.ranks import PAGERANK
+from clgraph.cli.ranks import EIGENVECTOR, HITS, KATZ, PAGERANK
 from clgraph.cli.triangles import TRIANGLES
 from clgraph.errors import InputError
 
@@ -273,6 +273,9 @@ _COMMANDS = (
     BFS,
     COMMUNITIES,
     CORES,
+    EIGENVECTOR,
+    HITS,
+    KATZ,
     PAGERANK,
     SSSP,
     TRIANGLES,
