@@ -26,6 +26,7 @@ _ROUNDS = (
 )  # fmt: skip
 _TEAMS = (f"TEAM=32 {LONG}", "TEAM=4 CLOSED=0")
 _WEIGHTS = (f"WEIGHT_KIND=0 {LONG}", "WEIGHT_KIND=2 CLIMB_LIMIT=1024", "WEIGHT_KIND=3 MAXIMUM=1")
+_EPILOGUES = ("EPILOGUE=EIGENVECTOR", "EPILOGUE=KATZ PERSONAL=1", "EPILOGUE=HITS WEIGHTED=1")
 _LEAST_LONG = "T=long T_LOWEST=LONG_MIN T_HIGHEST=LONG_MAX"
 # The definitions of programs besides the defaults. Each string is one more program, and one more row of the table.
 VARIANTS: dict[str, tuple[str, ...]] = {
@@ -101,8 +102,8 @@ VARIANTS: dict[str, tuple[str, ...]] = {
         f"partition/{name}.cl": (f"{_WEIGHTED} PARTS_ROOM=1024",)
         for name in ("buffered", "label_propagation", "population")
     },
-    "pagerank/row_blocks.cl": ("WEIGHTED=1 PERSONAL=1 REFUGE=1", f"RANK_T=double WEIGHTED=1 {LONG}"),
-    "pagerank/rows.cl": ("WEIGHTED=1 PERSONAL=1 REFUGE=1 INITIAL=1", f"RANK_T=double WEIGHTED=1 {LONG}"),
+    "pagerank/row_blocks.cl": ("WEIGHTED=1 PERSONAL=1 REFUGE=1", *_EPILOGUES, f"RANK_T=double WEIGHTED=1 {LONG}"),
+    "pagerank/rows.cl": ("WEIGHTED=1 PERSONAL=1 REFUGE=1 INITIAL=1", *_EPILOGUES, f"RANK_T=double WEIGHTED=1 {LONG}"),
     "partition/hashed.cl": (f"{_WEIGHTED} TEAM=1",),
     "partition/permutations.cl": (f"{_WEIGHTED} TOP=16",),
     "partition/segmented.cl": (_WEIGHTED, "SPLIT_CLAIMS=1"),

@@ -71,6 +71,8 @@ def check_katz_centrality(
 ) -> None:
     """Raise an error unless one more step changes the values by no more than *change* allows.
 
+    If *change* is infinite or NaN, values have grown beyond all numbers, and only their form is checked.
+
     Parameters
     ----------
     graph : Graph
@@ -92,9 +94,9 @@ def check_katz_centrality(
     VerificationError
         The squares do not add up to 1 though they are normalised, or the values are not near the fixed point.
     """
-    _check_form(graph, centralities, "centralities")
+    _check_form(graph, centralities, "centralities", least=-np.inf if np.isfinite(change) else None)
     own = np.broadcast_to(np.float64(beta), graph.n_vertices)
-    if not (size := float(np.abs(own).sum())):
+    if not (size := float(np.abs(own).sum())) or not np.isfinite(change):
         return
     rounding, values = _rounding(graph, centralities), centralities.astype(np.float64)
     arrived = alpha * sums_along(graph, values, weighted=weighted, backward=False)
@@ -156,11 +158,11 @@ def check_hits(
     _check_near(found / found.sum(), authorities, factor * change + (1 + factor) * rounding, change)
 
 
-def _check_form(graph: Graph, values: NDArray[Any], name: str, least: float = -np.inf) -> None:
+def _check_form(graph: Graph, values: NDArray[Any], name: str, least: float | None) -> None:
     n = graph.n_vertices
     if values.shape != (n,) or values.dtype not in (np.float32, np.float64):
         raise VerificationError(f"{name} are {values.dtype} {values.shape}; needed: float32 or float64 ({n},)")
-    if not ((values >= least) & np.isfinite(values)).all():
+    if least is not None and not ((values >= least) & np.isfinite(values)).all():
         raise VerificationError(f"{name} have a value that is infinite, NaN or below {least:g}")
 
 

@@ -263,11 +263,13 @@ def cycles(session: Session) -> None:
 
 def ranks(session: Session) -> None:
     """Rank the vertices of a weighted graph, one of which has a long row."""
+    from clgraph.algorithms.hits import hits
     from clgraph.algorithms.pagerank import pagerank
 
     star = Graph.from_edges(np.arange(1, 3000), np.zeros(2999, np.int64), n=3000, directed=True)
     for graph in (_graph(9, 150, 400, directed=True), star):
         pagerank(graph, max_iter=20, tol=1e-3, strategy="row_blocks", session=session, verify=True)
+        hits(graph, max_iter=20, tol=1e-2, strategy="row_blocks", session=session, verify=True)
 
 
 def columns(session: Session) -> None:

@@ -32,7 +32,7 @@ static Walk random_walk(Random &random, size_t n_groups) {
   w.columns.push_back(-7);
   w.ranks.resize(n), w.scale.resize(n), w.shares.resize(2 * n), w.partials.resize(2 * n_groups);
   w.totals.resize(2), w.control.resize(CONTROL_WORDS), w.none.resize(1);
-  w.settings = {0.75, 1.0 / n, 0.0};  /* never converged */
+  w.settings = {0.75, 1.0 / n, 0.0, 1.0 / n};  /* never converged */
   return w;
 }
 
