@@ -2,7 +2,8 @@
 
     benchmarks/bench_katz_centrality.py --device pocl --graphs rmat-18 road-NY --json results.json
 
-A row holds the fields that ``bench_pagerank.py`` says. Each result is checked against the definition. ``alpha`` is 1e-3.
+A row holds the fields that ``bench_pagerank.py`` says. ``alpha`` is 1e-3. Each result is checked against
+the definition.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ VERIFY = {"algorithms", "cli"}  # may import the reference inside a function
 JOINS_ALGORITHMS = {"clgraph.algorithms.explain"}  # looks up any algorithm's table by name
 RELATIVES = ("eigenvector_centrality", "hits", "katz_centrality")  # of PageRank: other epilogues of its kernels
 # algorithm -> the packages that it shares with another one
-SHARED = {"bfs": {"traversal"}, "sssp": {"traversal"}, **dict.fromkeys(RELATIVES, {"pagerank"})}
+SHARED = {"bfs": {"traversal"}, "sssp": {"traversal"}, **{name: {"pagerank"} for name in RELATIVES}}
 
 
 def imports(tree: ast.AST, module: str) -> Iterator[tuple[str, bool]]:
@@ -325,7 +325,7 @@ def mirrored(source: str, words: set[str]) -> list[str]:
 
 # The folders in cl/ of the packages that share one. Every other package has one folder, named like the package.
 KERNEL_FOLDERS = {
-    "bfs": {"bfs", "traversal"}, "sssp": {"sssp", "traversal"}, **dict.fromkeys(RELATIVES, {"pagerank"}),
+    "bfs": {"bfs", "traversal"}, "sssp": {"sssp", "traversal"}, **{name: {"pagerank"} for name in RELATIVES},
 }  # fmt: skip
 ALGORITHM_MODULES = [path for path in modules() if path.is_relative_to(PACKAGE / "algorithms")]
 

@@ -171,9 +171,7 @@ CHOICES = {"louvain_communities", "leiden_communities"}  # of which there are ma
 
 @pytest.mark.parametrize("strategy", ["auto", "device"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_hubs_and_authorities_are_those_of_networkx_where_they_are_unique(
-    kind: type[nx.Graph], strategy: str
-) -> None:
+def test_hubs_and_authorities_are_those_of_networkx_where_they_are_unique(kind: type[nx.Graph], strategy: str) -> None:
     """networkx starts from random numbers, which decide where singular values are equal, and the sign."""
     CONFIG.strategy = strategy
     for graph in (made(kind, 1), made(kind, 2, weight="float"), kind(nx.karate_club_graph())):

@@ -138,4 +138,4 @@ def _values(adjacency: Adjacency, given: Mapping[Any, Any]) -> NDArray[np.float6
 
 def _is_complete(adjacency: Adjacency, given: Mapping[Any, Any] | None) -> bool:
     """Return whether *given* has a value for each node and for nothing else, as networkx needs it."""
-    return given is None or len(given) == len(adjacency) and all(node in given for node in adjacency.nodes)
+    return given is None or (len(given) == len(adjacency) and all(node in given for node in adjacency.nodes))

@@ -25,7 +25,8 @@ def solve(problem: EigenvectorProblem) -> Ranked:
 
     def step(values: NDArray[np.float64]) -> NDArray[np.float64]:
         found: NDArray[np.float64] = values + along @ values
-        return found / found.sum()
+        found /= found.sum()
+        return found
 
     return iterate(problem, np.full(n, 1 / n) if problem.initial is None else problem.initial, step)
 

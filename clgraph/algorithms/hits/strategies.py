@@ -30,7 +30,8 @@ def solve(problem: HitsProblem) -> tuple[Any, ...]:
         authorities[:] = back @ hubs
         authorities[:] /= authorities.sum()
         found: NDArray[np.float64] = out @ authorities
-        return found / found.sum()
+        found /= found.sum()
+        return found
 
     hubs, count, change = iterate(problem, np.full(n, 1 / n) if problem.initial is None else problem.initial, step)
     return hubs, authorities, count, change

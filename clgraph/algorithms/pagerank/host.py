@@ -35,7 +35,7 @@ def matrix(problem: PowerProblem) -> csr_array:
 def iterate(
     problem: PowerProblem, values: NDArray[np.float64], step: Callable[[NDArray[np.float64]], NDArray[np.float64]]
 ) -> Ranked:
-    """Return the values after iterations of *step* from *values* on, until the changes add up to less than the limit."""
+    """Return the values after iterations of *step* from *values* on, until changes add up to less than the limit."""
     count, change = 0, 0.0
     while count < problem.max_iter:
         found = step(values)

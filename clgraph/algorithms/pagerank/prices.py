@@ -8,7 +8,8 @@ from clgraph.algorithms.pagerank.problem import PowerProblem
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Gathers, Part, Work
 
-_MIXING = 0.6  # The change shrinks by about shrinking ** (1 / 0.6) in an iteration on graphs that are not trees or rings.
+# On graphs that are not trees or rings, the change shrinks by about shrinking ** (1 / 0.6) in an iteration.
+_MIXING = 0.6
 # Seconds of one core of an EPYC (family 26) in the kernel pull_rows: R-MAT 18 with shares in the second-level cache.
 _CORE_SECONDS_PER_ENTRY, _CORE_SECONDS_PER_VERTEX = 0.9e-9, 4e-9
 

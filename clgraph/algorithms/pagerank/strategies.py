@@ -42,6 +42,7 @@ _OF_PULL = {
 }
 _OF_PULL["pull_blocks"] = (*_OF_PULL["pull_rows"], "piece_sums")
 
+_Input = Callable[[Session], DeviceArray]
 _Made = Mapping[str, Callable[[Blocks], NDArray[np.int32]]]
 
 
@@ -97,18 +98,16 @@ def _recipe(
     start = _phase(ROWS, "start", groups, len(blocks) - 1)  # the values that the first pull reads
     sums = np.float64 if facts.has_fp64 else np.float32
     given = {"home": problem.home, "refuge": problem.refuge, "initial": problem.initial}
-    inputs: dict[str, Callable[[Session], DeviceArray]] = {
-        "out_offsets": partial(_offsets, graph=problem.graph),
-    }
+    inputs: dict[str, _Input] = {"out_offsets": partial(_offsets, graph=problem.graph)}
     for pull, graph in enumerate(problem.pulls):
-        own = {name: partial(_uploaded, make=make, blocks=blocks[pull]) for name, make in made.items()}
-        own |= {"weights": partial(_weights, problem=problem, graph=graph)}
-        own |= {"scale": partial(_scale, problem=problem, pull=pull)}
+        own: dict[str, _Input] = {
+            **{name: partial(_uploaded, make=make, blocks=blocks[pull]) for name, make in made.items()},
+            "weights": partial(_weights, problem=problem, graph=graph),
+            "scale": partial(_scale, problem=problem, pull=pull),
+        }
         if pull:
-            own |= {
-                "row_offsets": partial(_offsets, graph=graph),
-                "column_indices": lambda session, graph=graph: device_graph(session, graph).column_indices,
-            }
+            own["row_offsets"] = partial(_offsets, graph=graph)
+            own["column_indices"] = partial(_columns, graph=graph)
         inputs |= {name_in_pull(name, pull): make for name, make in own.items()}
     return Recipe((Use(Inputs), start, Use(partial(PowerIteration, pulls=pulls))), lambda: Setting(
         arrays={
@@ -155,6 +154,10 @@ def _scale(session: Session, problem: PowerProblem, pull: int) -> DeviceArray:
 def _offsets(session: Session, graph: Graph) -> DeviceArray:
     """Return the row offsets of the *graph* itself, not of the reversed graph, on the device."""
     return session.upload(graph.row_offsets) if graph.directed else device_graph(session, graph).row_offsets
+
+
+def _columns(session: Session, graph: Graph) -> DeviceArray:
+    return device_graph(session, graph).column_indices
 
 
 def on_cpus(facts: DeviceFacts) -> str | None:
