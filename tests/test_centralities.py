@@ -12,7 +12,7 @@ from conftest import run_at_width
 from graphs import GRAPHS
 
 import clgraph as cg
-from clgraph.algorithms.pagerank.strategies import STRATEGIES
+from clgraph.algorithms.hits import STRATEGIES
 from clgraph.data.graphs.graph import Graph
 from clgraph.errors import ConvergenceWarning, GraphError, InputError, SourceError, VerificationError
 from clgraph.reference.centralities import check_eigenvector_centrality, check_hits, check_katz_centrality

@@ -54,9 +54,9 @@ BUGS: dict[Place, dict[str, tuple[str, str]]] = {
     },
     Place("pagerank/state.h", "row_blocks", ("-DWG_SIZE=1", "-DDEV_HAS_FP64=1"), "threads"): {
         # The last group adds up partial sums that the others have not made visible.
-        "partials-without-fence": ("    fence_device();\n    *is_last", "    *is_last"),
+        "partials-without-fence": ("    fence_device();\n  }\n#if TEAM", "  }\n#if TEAM"),
         # A group reads shares that others write in the same round.
-        "shares-of-this-round": ("share[v] = rank * scale;", "share[v] = rank * scale + share[0] * 0;"),
+        "shares-of-this-round": ("share[PLACE(v)] = rank * scale;", "share[PLACE(v)] = rank * scale + share[0] * 0;"),
     },
     Place("pagerank/row_blocks.cl", "row_blocks", ("-DWG_SIZE=4", "-DDEV_HAS_FP64=1"), "threads"): {
         "sums-of-others-too-early": (

@@ -103,7 +103,12 @@ VARIANTS: dict[str, tuple[str, ...]] = {
         for name in ("buffered", "label_propagation", "population")
     },
     "pagerank/row_blocks.cl": ("WEIGHTED=1 PERSONAL=1 REFUGE=1", *_EPILOGUES, f"RANK_T=double WEIGHTED=1 {LONG}"),
-    "pagerank/rows.cl": ("WEIGHTED=1 PERSONAL=1 REFUGE=1 INITIAL=1", *_EPILOGUES, f"RANK_T=double WEIGHTED=1 {LONG}"),
+    "pagerank/lanes.cl": (
+        "LANES=4 TEAM=4 PERSONAL=1", f"LANES=4 TEAM=4 PERSONAL=1 RANK_T=double WEIGHTED=1 REFUGE=1 {LONG}",
+        "LANES=2 PERSONAL=1",
+    ),
+    "pagerank/start.cl": ("LANES=4 TEAM=4 INITIAL=1", f"RANK_T=double WEIGHTED=1 EPILOGUE=HITS {LONG}"),
+    "pagerank/rows.cl": ("WEIGHTED=1 PERSONAL=1 REFUGE=1", *_EPILOGUES, f"RANK_T=double WEIGHTED=1 {LONG}"),
     "partition/hashed.cl": (f"{_WEIGHTED} TEAM=1",),
     "partition/permutations.cl": (f"{_WEIGHTED} TOP=16",),
     "partition/segmented.cl": (_WEIGHTED, "SPLIT_CLAIMS=1"),

@@ -4,6 +4,7 @@
 #define BLOCK 8
 #define PIECE 5
 #define RANK_T double
+#include "pagerank/start.cl"
 #include "pagerank/rows.cl"
 #include "pagerank/row_blocks.cl"
 

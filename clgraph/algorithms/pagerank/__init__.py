@@ -5,6 +5,8 @@ Strategies
 ``row_blocks``
     A work-group of a GPU takes blocks of rows that the host has cut, and adds up a block's entries in local memory
     [2]_. Long rows are cut into pieces.
+``lanes``
+    Teams of work-items rank for several personalizations at once, each work-item for some of them.
 ``rows``
     A work-item of a CPU adds up the rows of its blocks one after the other.
 ``host``
@@ -25,6 +27,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, TypedDict, Unpack
 
+import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from clgraph.algorithms.pagerank.plan import PowerPlan
@@ -51,10 +54,11 @@ class PageRank(VertexResult, _PageRank):
     Attributes
     ----------
     ranks : float32 or float64 array, shape (n_vertices,)
-        The rank of each vertex. Ranks are positive, except where *personalization* is 0, and their sum is 1.
+        The rank of each vertex. Ranks are positive, except where *personalization* is 0, and their sum is 1. For
+        several personalizations, the shape is (n_personalizations, n_vertices).
     n_iterations : int
     change : float
-        The sum of the absolute changes of all ranks in the last iteration.
+        The sum of the absolute changes of all ranks in the last iteration; of several personalizations the greatest.
     graph : Graph
         The input. A pickle keeps only its vertices and their ids.
     info : RunInfo
@@ -64,6 +68,14 @@ class PageRank(VertexResult, _PageRank):
     graph: Graph
     info: RunInfo
     _VALUES = "ranks", "rank"
+
+    def to_dict(self) -> dict[str, NDArray[Any]]:
+        """Return the columns ``vertex``, with the ids, and ``rank``, or ``rank_0``, ``rank_1`` … of a batch."""
+        if self.ranks.ndim == 1:
+            return super().to_dict()
+        ids, n = self.graph.ids, self.ranks.shape[1]
+        vertices = np.arange(n) if ids is None or ids.size != n else ids
+        return {"vertex": vertices, **{f"rank_{k}": row for k, row in enumerate(self.ranks)}}
 
 
 class Options(TypedDict, total=False):
@@ -97,7 +109,9 @@ def pagerank(
     alpha : float
         Probability of following an edge, above 0 and below 1.
     personalization : mapping of vertex id to number, or array of shape (n_vertices,), optional
-        Relative probabilities of the vertices as ends of a jump; others have 0. By default all are equal.
+        Relative probabilities of the vertices as ends of a jump; others have 0. By default all are equal. A list of up
+        to 16 mappings or arrays, or an array with a row for each, gives a row of ranks for each. This takes less time
+        than calls one by one, because a load brings the ranks of a vertex for all of them.
     dangling : mapping or array, optional
         The same for jumps from vertices without outgoing weight; by default *personalization*.
     initial : mapping or array, optional
@@ -124,7 +138,8 @@ def pagerank(
     Returns
     -------
     PageRank
-        ``ranks`` of shape (n_vertices,), ``n_iterations``, ``change`` and ``info``. One device returns the same ranks
+        ``ranks`` of shape (n_vertices,), or (n_personalizations, n_vertices) if several are given, ``n_iterations``,
+        ``change`` and ``info``. One device returns the same ranks
         in every run; ranks of different devices agree to about 1e-6 of their value.
 
     Warns
@@ -169,7 +184,10 @@ def pagerank(
 
 
 def _answer(problem: PageRankProblem, plan: PowerPlan | HostPlan) -> PageRank:
-    result = PageRank(*plan.result())
+    ranks, n_iterations, change = plan.result()
+    if problem.is_batch:
+        ranks = ranks.reshape(np.shape(problem.home))
+    result = PageRank(ranks, n_iterations, change)
     result.graph = problem.graph
     return result
 
@@ -177,15 +195,17 @@ def _answer(problem: PageRankProblem, plan: PowerPlan | HostPlan) -> PageRank:
 def _check(problem: PageRankProblem, result: PageRank) -> None:
     from clgraph.reference.pagerank import check_pagerank
 
-    check_pagerank(
-        problem.graph,
-        result.ranks,
-        change=result.change,
-        alpha=problem.alpha,
-        weighted=problem.is_weighted,
-        home=problem.home,
-        refuge=problem.refuge,
-    )
+    homes = problem.home if problem.is_batch else [problem.home]
+    for home, ranks in zip(homes, np.atleast_2d(result.ranks), strict=True):  # type: ignore[arg-type]
+        check_pagerank(
+            problem.graph,
+            ranks,
+            change=result.change,
+            alpha=problem.alpha,
+            weighted=problem.is_weighted,
+            home=home,
+            refuge=problem.refuge,
+        )
 
 
 ALGORITHM = Algorithm("pagerank", STRATEGIES, contenders, as_problem, _answer, _check)

@@ -53,25 +53,35 @@ def solve(problem: PageRankProblem) -> Ranked:
     """
     n, alpha = problem.graph.n_vertices, problem.alpha
     if not n:
-        return Ranked(np.zeros(0, problem.dtype), 0, 0.0)
+        return Ranked(np.zeros((*np.shape(problem.home)[:-1], 0), problem.dtype), 0, 0.0)
     along, strengths = matrix(problem).T, problem.strengths
     is_dangling = strengths == 0
     inverse = np.divide(1.0, strengths, out=np.zeros(n), where=~is_dangling)
-    home = np.full(n, 1 / n) if problem.home is None else problem.home
-    refuge = home if problem.refuge is None else problem.refuge
 
-    def step(ranks: NDArray[np.float64]) -> NDArray[np.float64]:
-        found: NDArray[np.float64] = alpha * (along @ (ranks * inverse) + ranks[is_dangling].sum() * refuge)
-        return found + (1 - alpha) * home
+    start = np.full(n, 1 / n) if problem.initial is None else problem.initial
 
-    ranks, count, change = iterate(problem, np.full(n, 1 / n) if problem.initial is None else problem.initial, step)
-    return Ranked(ranks.astype(problem.dtype), count, change)
+    def ranked(home: NDArray[np.float64]) -> Ranked:
+        refuge = home if problem.refuge is None else problem.refuge
+
+        def step(ranks: NDArray[np.float64]) -> NDArray[np.float64]:
+            found: NDArray[np.float64] = alpha * (along @ (ranks * inverse) + ranks[is_dangling].sum() * refuge)
+            return found + (1 - alpha) * home
+
+        return iterate(problem, start, step)
+
+    if not problem.is_batch:
+        ranks, count, change = ranked(np.full(n, 1 / n) if problem.home is None else problem.home)
+        return Ranked(ranks.astype(problem.dtype), count, change)
+    several = [ranked(home) for home in np.asarray(problem.home)]
+    ranks = np.stack([each.ranks for each in several]).astype(problem.dtype)
+    return Ranked(ranks, max(each.n_iterations for each in several), max(each.change for each in several))
 
 
 def work(problem: PowerProblem) -> list[Part]:
-    """Return the host's work for :func:`solve`."""
+    """Return the host's work for :func:`solve` and the like."""
     from clgraph.algorithms.pagerank.prices import iterations
 
     n, m = problem.graph.n_vertices, problem.graph.n_edges
     seconds = _SECONDS_PER_ITERATION + _SECONDS_PER_ENTRY * m + _SECONDS_PER_VERTEX * n
-    return [(Work(host_seconds=seconds), len(problem.pulls) * iterations(problem), 1.0)]
+    times = len(problem.pulls) * (len(problem.home) if problem.n_lanes > 1 else 1)
+    return [(Work(host_seconds=seconds), times * iterations(problem), 1.0)]

@@ -13,7 +13,7 @@ from clgraph.engine.plan import Plan
 from clgraph.model.recipe import Phase
 from clgraph.runtime.graphs.device_graph import device_graph
 
-ROWS = "pagerank/rows.cl"
+START = "pagerank/start.cl"
 _BATCH = 8  # iterations that the host enqueues on a GPU before it reads whether the values have converged
 
 
@@ -36,8 +36,11 @@ class PowerPlan(Plan):
             return *(np.zeros(0, self.problem.dtype) for _ in pulls), 0, 0.0
         names = [name_in_pull("ranks", pull) for pull in reversed(pulls)] + ["totals", "control"]
         *values, totals, control = self.read(*((self.arrays[name], 0, self.arrays[name].size) for name in names))
-        constant = self.program(ROWS).constant
-        return *values, int(control[constant("ROUNDS")]) // len(pulls), float(totals[constant("CHANGE")])
+        constant, lanes = self.program(START).constant, self.problem.n_lanes
+        if lanes > 1:
+            values = [each.reshape(-1, lanes).T[: len(self.problem.home)].copy() for each in values]
+        changes = totals.reshape(constant("TEAM"), 2, -1)[:, constant("CHANGE")]
+        return *values, int(control[constant("ROUNDS")]) // len(pulls), float(changes.max())
 
 
 def name_in_pull(name: str, pull: int) -> str:
@@ -55,8 +58,9 @@ class Inputs:
         problem, arrays = self._plan.problem, self._plan.arrays
         arrays["settings"].set(np.array(problem.numbers, arrays["settings"].dtype))
         for name in ("home", "refuge", "initial"):
-            if (given := getattr(problem, name)) is not None:
-                arrays[name].set(given.astype(problem.dtype))
+            given = problem.lanes if name == "home" and problem.n_lanes > 1 else getattr(problem, name)
+            if given is not None:
+                arrays[name].set(given.astype(problem.dtype).ravel())
         arrays["control"].fill(0)
 
 
@@ -72,7 +76,7 @@ class PowerIteration:
 
     def __init__(self, plan: Plan, pulls: tuple[tuple[Phase, ...], ...]) -> None:
         self._plan, self._pulls = plan, [[plan.bound(phase) for phase in pull] for pull in pulls]
-        self._done = plan.program(ROWS).constant("DONE")
+        self._done = plan.program(START).constant("DONE")
         self._batch = 1 if plan.session.facts.is_cpu else _BATCH
 
     def run(self) -> None:

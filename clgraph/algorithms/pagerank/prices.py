@@ -12,6 +12,7 @@ from clgraph.model.cost import Gathers, Part, Work
 _MIXING = 0.6
 # Seconds of one core of an EPYC (family 26) in the kernel pull_rows: R-MAT 18 with shares in the second-level cache.
 _CORE_SECONDS_PER_ENTRY, _CORE_SECONDS_PER_VERTEX = 0.9e-9, 4e-9
+_CORE_SECONDS_PER_LANE = 0.4e-9  # for each entry, in the kernel pull_lanes
 
 
 def iterations(problem: PowerProblem) -> float:
@@ -37,3 +38,19 @@ def row_blocks(problem: PowerProblem, _facts: DeviceFacts) -> list[Part]:
     streamed = entry * m + (problem.graph.offset_dtype.itemsize + 5.0 * item) * n
     work = Work(launches=1.0, read_backs=1 / 8, streamed_bytes=streamed, gathers=(Gathers(m, item * n),))
     return [(work, len(problem.pulls) * iterations(problem), 1.0)]
+
+
+def lanes(problem: PowerProblem, facts: DeviceFacts) -> list[Part]:
+    """Return the work of ``lanes``, which gathers the shares of all lanes for each entry.
+
+    A gather of a line of 64 bytes counts as two of 4 bytes.
+    """
+    n, m = float(problem.graph.n_vertices), float(problem.graph.n_edges)
+    item, count = problem.n_lanes * problem.dtype.itemsize, iterations(problem)
+    if facts.is_cpu:
+        per_entry = _CORE_SECONDS_PER_ENTRY + _CORE_SECONDS_PER_LANE * problem.n_lanes
+        seconds = (per_entry * m + _CORE_SECONDS_PER_VERTEX * problem.n_lanes * n) / facts.compute_units
+        return [(Work(launches=1.0, read_backs=1.0, host_seconds=seconds), count, 1.0)]
+    streamed = (4.0 + (problem.dtype.itemsize if problem.is_weighted else 0.0)) * m + 5.0 * item * n
+    gathers = Gathers(m * max(1.0, item / 32), item * n)
+    return [(Work(launches=1.0, read_backs=1 / 8, streamed_bytes=streamed, gathers=(gathers,)), count, 1.0)]

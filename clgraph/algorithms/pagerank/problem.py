@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -23,6 +23,7 @@ from clgraph.errors import ConvergenceWarning, GraphError, InputError
 MIN_FLOAT32_TOLERANCE = 1e-6
 MAX_FLOAT32_WEIGHT, MIN_FLOAT32_WEIGHT = 1e28, 1e-28  # Sums and products of such weights are normal float32 numbers.
 MAX_ITERATIONS = 2**31 - 1
+MAX_BATCH = 16  # distributions, whose float32 ranks of a vertex fill a cache line of 64 bytes
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +66,12 @@ class PowerProblem(GraphProblem):
     def settings(self) -> Hashable:
         """A key that is equal for problems that can reuse the same plan, which is filled with their distributions."""
         given = (self.home is None, self.refuge is None, self.initial is None)
-        return type(self), self.is_weighted, self.dtype, given
+        return type(self), self.is_weighted, self.dtype, self.n_lanes, given
+
+    @property
+    def n_lanes(self) -> int:
+        """How many values of a vertex the kernels compute at once."""
+        return 1
 
     @property
     def pulls(self) -> tuple[Graph, ...]:
@@ -116,7 +122,8 @@ class PageRankProblem(PowerProblem):
         Probability of following an edge. It is proportional to the edge's weight if weights count.
     home, refuge : float64 array, shape (n_vertices,), or None
         Distribution of jumps, and distribution of jumps from vertices without outgoing edges. The sum of each is 1, as
-        that of *initial*. ``None`` means uniform, or for *refuge* the same as *home*.
+        that of *initial*. ``None`` means uniform, or for *refuge* the same as *home*. In a batch, *home* has a row for
+        each distribution.
     """
 
     alpha: float = 0.85
@@ -128,6 +135,23 @@ class PageRankProblem(PowerProblem):
     @property
     def shrinking(self) -> float:  # type: ignore[override]
         return self.alpha
+
+    @property
+    def is_batch(self) -> bool:
+        """Whether *home* has several distributions, so that the result has a row for each of them."""
+        return self.home is not None and self.home.ndim == 2
+
+    @property
+    def n_lanes(self) -> int:
+        """The number of distributions in a batch, rounded up to a power of two; else 1."""
+        return 1 << (len(self.home) - 1).bit_length() if self.is_batch else 1  # type: ignore[arg-type]
+
+    @property
+    def lanes(self) -> NDArray[np.float64]:
+        """The distributions of a batch, with a column for each lane. The last one is repeated for lanes without one."""
+        assert self.home is not None
+        spare = self.n_lanes - len(self.home)
+        return np.ascontiguousarray(np.concatenate((self.home, np.repeat(self.home[-1:], spare, axis=0))).T)
 
     @property
     def numbers(self) -> tuple[float, ...]:
@@ -178,12 +202,26 @@ def as_problem(
     alpha = checked_number("alpha", alpha)
     if not 0 < alpha < 1:
         raise InputError(f"alpha = {shown(alpha)}; allowed: above 0 and below 1")
-    home = distribution("personalization", personalization, data)
+    home = _homes(personalization, data)
     refuge = distribution("dangling", dangling, data)
     initial = distribution("initial", initial, data)
     return PageRankProblem(
         data, alpha=alpha, home=home, refuge=refuge, initial=initial, **common
     ).admitted_if_checked()  # fmt: skip
+
+
+def _homes(given: Any, graph: Graph) -> NDArray[np.float64] | None:
+    """Return the distribution *given*, or an array with a row for each of several."""
+    several: Any = None
+    if isinstance(given, list | tuple) and given and isinstance(given[0], Mapping | Sequence | np.ndarray):
+        several = given
+    elif not isinstance(given, Mapping | None) and (array := checked_array("personalization", given)).ndim == 2:
+        several = array
+    if several is None:
+        return distribution("personalization", given, graph)
+    if not 1 <= len(several) <= MAX_BATCH:
+        raise InputError(f"personalization has {len(several)} distributions; allowed: 1 to {MAX_BATCH}")
+    return np.stack([distribution(f"personalization[{k}]", each, graph) for k, each in enumerate(several)])
 
 
 def warn_if_moving(what: str, n_iterations: int, change: float, tol: float) -> None:

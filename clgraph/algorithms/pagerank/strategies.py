@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from clgraph.algorithms.pagerank import host, prices
 from clgraph.algorithms.pagerank.plan import (
-    ROWS,
+    START,
     Blocks,
     Inputs,
     PowerIteration,
@@ -30,20 +30,28 @@ from clgraph.runtime.graphs.device_graph import device_graph
 from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.session import Session
 
-_BLOCKS = "pagerank/row_blocks.cl"
+_ROWS, _BLOCKS, _LANES = "pagerank/rows.cl", "pagerank/row_blocks.cl", "pagerank/lanes.cl"
 _CPU_GROUPS_PER_UNIT, _GPU_GROUPS_PER_UNIT = 16, 64
 # Entries and rows of a block, entries of a piece of a long row, and work-group size on GPUs. Measured on an H200.
 _BLOCK, _PIECE, _GROUP = 640, 2048, 128
+# In a batch on GPUs: ranks of a vertex that a work-item has (16 bytes of float32), and entries and rows of a block.
+_LANES_PER_ITEM, _TEAM_BLOCK = 4, 256
 # The parameters of each kernel that differ between the pulls of an iteration.
 _OF_PULL = {
     "start": ("scale", "ranks"),
     "pull_rows": ("row_offsets", "column_indices", "weights", "blocks", "n_blocks", "scale", "ranks"),
     "add_pieces": ("row_offsets", "column_indices", "weights", "pieces", "n_pieces", "piece_sums"),
 }
-_OF_PULL["pull_blocks"] = (*_OF_PULL["pull_rows"], "piece_sums")
+_OF_PULL["pull_blocks"] = _OF_PULL["pull_lanes"] = (*_OF_PULL["pull_rows"], "piece_sums")
+_OF_PULL["add_lane_pieces"] = _OF_PULL["add_pieces"]
 
+_Pulls = tuple[tuple[Phase, ...], ...]
 _Input = Callable[[Session], DeviceArray]
 _Made = Mapping[str, Callable[[Blocks], NDArray[np.int32]]]
+_PIECES: _Made = {
+    "blocks": lambda blocks: np.stack((blocks.first_rows, blocks.first_pieces), axis=1).ravel(),
+    "pieces": lambda blocks: blocks.pieces.ravel() if blocks.pieces.size else np.zeros(2, np.int32),
+}
 
 
 def rows(problem: PowerProblem, facts: DeviceFacts) -> Recipe:
@@ -54,7 +62,7 @@ def rows(problem: PowerProblem, facts: DeviceFacts) -> Recipe:
     groups = _CPU_GROUPS_PER_UNIT * facts.compute_units
     size = max(1, -(-(graph.n_edges + graph.n_vertices) // groups))
     blocks = [cut_rows(rows.row_offsets, size, size) for rows in problem.pulls]
-    pulls = tuple((_phase(ROWS, "pull_rows", groups, pull, round=0),) for pull in range(len(blocks)))
+    pulls = tuple((_phase(_ROWS, "pull_rows", groups, pull, round=0),) for pull in range(len(blocks)))
     return _recipe(problem, facts, blocks, pulls, groups, {"blocks": lambda blocks: blocks.first_rows}, 1, {})
 
 
@@ -64,18 +72,34 @@ def row_blocks(problem: PowerProblem, facts: DeviceFacts) -> Recipe:
         return Recipe(())
     blocks = [cut_rows(rows.row_offsets, _BLOCK, _PIECE) for rows in problem.pulls]
     groups = _GPU_GROUPS_PER_UNIT * facts.compute_units
+    pulls = _with_pieces(_BLOCKS, ("add_pieces", "pull_blocks"), groups, blocks)
+    defines = {"BLOCK": _BLOCK, "PIECE": _PIECE}
+    return _recipe(problem, facts, blocks, pulls, groups, _PIECES, facts.group_size(_GROUP), defines)
+
+
+def lanes(problem: PowerProblem, facts: DeviceFacts) -> Recipe:
+    """Return the recipe in which teams of work-items add up rows for a batch; on CPUs a team is one work-item."""
+    if not problem.graph.n_vertices:
+        return Recipe(())
+    n_lanes, is_cpu = problem.n_lanes, facts.is_cpu
+    team = 1 if is_cpu else max(1, n_lanes // _LANES_PER_ITEM)
+    groups = (_CPU_GROUPS_PER_UNIT if is_cpu else _GPU_GROUPS_PER_UNIT) * facts.compute_units
+    size = max(_PIECE, -(-problem.graph.n_edges // groups)) if is_cpu else _TEAM_BLOCK
+    blocks = [cut_rows(rows.row_offsets, size, _PIECE) for rows in problem.pulls]
+    pulls = _with_pieces(_LANES, ("add_lane_pieces", "pull_lanes"), groups, blocks)
+    defines = {"LANES": n_lanes // team, "TEAM": team, "PIECE": _PIECE}
+    return _recipe(problem, facts, blocks, pulls, groups, _PIECES, 1 if is_cpu else _GROUP, defines)
+
+
+def _with_pieces(file: str, kernels: tuple[str, str], groups: int, blocks: list[Blocks]) -> _Pulls:
+    """Return the launches of each pull: of the first kernel if it has long rows, and of the second one."""
     pulls = []
     for pull, each in enumerate(blocks):
-        phases = [_phase(_BLOCKS, "pull_blocks", groups, pull, round=0)]
+        phases = [_phase(file, kernels[1], groups, pull, round=0)]
         if each.pieces.size:
-            phases.insert(0, _phase(_BLOCKS, "add_pieces", min(len(each.pieces), groups), pull, round=0))
+            phases.insert(0, _phase(file, kernels[0], min(len(each.pieces), groups), pull, round=0))
         pulls.append(tuple(phases))
-    made: _Made = {
-        "blocks": lambda blocks: np.stack((blocks.first_rows, blocks.first_pieces), axis=1).ravel(),
-        "pieces": lambda blocks: blocks.pieces.ravel() if blocks.pieces.size else np.zeros(2, np.int32),
-    }
-    defines = {"BLOCK": _BLOCK, "PIECE": _PIECE}
-    return _recipe(problem, facts, blocks, tuple(pulls), groups, made, facts.group_size(_GROUP), defines)
+    return tuple(pulls)
 
 
 def _phase(file: str, kernel: str, groups: int, pull: int, **values: Any) -> Phase:
@@ -87,15 +111,15 @@ def _recipe(
     problem: PowerProblem,
     facts: DeviceFacts,
     blocks: list[Blocks],
-    pulls: tuple[tuple[Phase, ...], ...],
+    pulls: _Pulls,
     groups: int,
     made: _Made,
     work_group_size: int,
     defines: Mapping[str, int | str],
 ) -> Recipe:
     """Return the recipe that repeats *pulls* until values converge; *made* makes inputs of kernels from *blocks*."""
-    n, numbers = problem.graph.n_vertices, range(len(blocks))
-    start = _phase(ROWS, "start", groups, len(blocks) - 1)  # the values that the first pull reads
+    n, numbers, lanes = problem.graph.n_vertices, range(len(blocks)), problem.n_lanes
+    start = _phase(START, "start", groups, len(blocks) - 1)  # the values that the first pull reads
     sums = np.float64 if facts.has_fp64 else np.float32
     given = {"home": problem.home, "refuge": problem.refuge, "initial": problem.initial}
     inputs: dict[str, _Input] = {"out_offsets": partial(_offsets, graph=problem.graph)}
@@ -111,12 +135,13 @@ def _recipe(
         inputs |= {name_in_pull(name, pull): make for name, make in own.items()}
     return Recipe((Use(Inputs), start, Use(partial(PowerIteration, pulls=pulls))), lambda: Setting(
         arrays={
-            **{name_in_pull("ranks", pull): Array(n, problem.dtype, zeroed=True) for pull in numbers},
-            "shares": Array(2 * n, problem.dtype),
-            **{name: Array(1 if array is None else n, problem.dtype) for name, array in given.items()},
-            "settings": Array("SETTINGS", sums), "partials": Array(2 * groups, sums), "totals": Array(2, sums),
+            **{name_in_pull("ranks", pull): Array(n * lanes, problem.dtype, zeroed=True) for pull in numbers},
+            "shares": Array(2 * n * lanes, problem.dtype),
+            **{name: Array(_size(array, n, lanes), problem.dtype) for name, array in given.items()},
+            "settings": Array("SETTINGS", sums), "partials": Array(2 * lanes * groups, sums),
+            "totals": Array(2 * lanes, sums),
             "control": Array("CONTROL_WORDS", np.uint32),
-            **{name_in_pull("piece_sums", pull): Array(max(1, len(blocks[pull].pieces)), sums) for pull in numbers},
+            **{name_in_pull("piece_sums", k): Array(max(1, lanes * len(blocks[k].pieces)), sums) for k in numbers},
         },
         values={
             "n": n,
@@ -135,6 +160,11 @@ def _recipe(
 
 def _uploaded(session: Session, make: Callable[[Blocks], NDArray[np.int32]], blocks: Blocks) -> DeviceArray:
     return session.upload(make(blocks))
+
+
+def _size(array: NDArray[Any] | None, n: int, lanes: int) -> int:
+    """Return the size of the device's copy of a distribution, or 1 if there is none."""
+    return 1 if array is None else n * lanes if array.ndim == 2 else n
 
 
 def _weights(session: Session, problem: PowerProblem, graph: Graph) -> DeviceArray:
@@ -164,9 +194,18 @@ def on_cpus(facts: DeviceFacts) -> str | None:
     return None if facts.is_cpu else "a work-item adds up whole blocks of rows, which suits CPUs only"
 
 
+def _single(problem: PowerProblem) -> str | None:
+    return "several personalizations are given, which lanes ranks together" if problem.n_lanes > 1 else None
+
+
+def _batch(problem: PowerProblem) -> str | None:
+    return None if problem.n_lanes > 1 else "one personalization is given, or none"
+
+
 STRATEGIES: dict[str, Strategy] = {
-    "row_blocks": planned("offline", row_blocks, PowerPlan, prices.row_blocks),
-    "rows": planned("offline", rows, PowerPlan, prices.rows, unsupported=on_cpus),
+    "row_blocks": planned("offline", row_blocks, PowerPlan, prices.row_blocks, unfit=_single),
+    "rows": planned("offline", rows, PowerPlan, prices.rows, unsupported=on_cpus, unfit=_single),
+    "lanes": planned("offline", lanes, PowerPlan, prices.lanes, unfit=_batch),
     "host": sequential(host.solve, host.work),
 }
 
@@ -175,4 +214,6 @@ def contenders(problem: PowerProblem, facts: DeviceFacts) -> tuple[str, ...]:
     """Return the strategy of the device and ``host``, or only ``host`` if the device lacks the type of the ranks."""
     if problem.dtype == np.float64 and not facts.has_fp64:
         return ("host",)
+    if problem.n_lanes > 1:
+        return "lanes", "host"
     return "rows" if facts.is_cpu else "row_blocks", "host"
