@@ -198,6 +198,7 @@ def test_bad_arguments_are_refused(pocl: Session) -> None:
         (InputError, "has no option", {"bogus": 1}),
         (InputError, "17 distributions; allowed: 1 to 16", {"personalization": np.ones((17, 4))}),
         (InputError, "personalization.1. = .*4 numbers", {"personalization": [np.ones(4), np.ones(3)]}),
+        (InputError, "allowed in a list: mappings and arrays", {"personalization": [{0: 1}, None]}),
         (InputError, "personalization.1. has the sum 0", {"personalization": [{0: 1}, {1: 0}]}),
         (UnsupportedStrategyError, "several personalizations", {"personalization": np.eye(4), "strategy": "rows"}),
         (UnsupportedStrategyError, "one personalization", {"strategy": "lanes"}),

@@ -106,7 +106,10 @@ BUILDS: dict[str, list[tuple[str, ...]]] = {
         (*WIDE, "-DLONG_ROW=6", "-DSHORT_ROW=3", "-DONE_LAUNCH=1", "-DDEV_IS_CPU=0"),
         (*WIDE, "-DLONG_ROW=6", "-DSHORT_ROW=3"),
     ],
-    "pagerank": [(f"-DWG_SIZE={size}", "-DDEV_HAS_FP64=1") for size in (1, 4)],
+    "pagerank": [
+        *((f"-DWG_SIZE={size}", "-DDEV_HAS_FP64=1") for size in (1, 4)),
+        ("-DWG_SIZE=4", "-DDEV_HAS_FP64=1", "-DTEAM=2", "-DPERSONAL=1"),
+    ],
     "cores": [("-DWG_SIZE=1",), ("-DWG_SIZE=4",), WIDE],
     "triangles": [("-DWG_SIZE=1",), ("-DWG_SIZE=4",), WIDE],
     "partition": [("-DWG_SIZE=1",), ("-DWG_SIZE=1", "-DDEV_IS_CPU=0", "-DSPLIT_CLAIMS=1"), (*WIDE, "-DWORDS_ORDER=1")],

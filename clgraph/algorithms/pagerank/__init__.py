@@ -185,9 +185,7 @@ def pagerank(
 
 def _answer(problem: PageRankProblem, plan: PowerPlan | HostPlan) -> PageRank:
     ranks, n_iterations, change = plan.result()
-    if problem.is_batch:
-        ranks = ranks.reshape(np.shape(problem.home))
-    result = PageRank(ranks, n_iterations, change)
+    result = PageRank(ranks.reshape(problem.shape), n_iterations, change)
     result.graph = problem.graph
     return result
 
@@ -195,7 +193,7 @@ def _answer(problem: PageRankProblem, plan: PowerPlan | HostPlan) -> PageRank:
 def _check(problem: PageRankProblem, result: PageRank) -> None:
     from clgraph.reference.pagerank import check_pagerank
 
-    homes = problem.home if problem.is_batch else [problem.home]
+    homes = [problem.home] if len(problem.shape) == 1 else problem.home
     for home, ranks in zip(homes, np.atleast_2d(result.ranks), strict=True):  # type: ignore[arg-type]
         check_pagerank(
             problem.graph,

@@ -53,7 +53,7 @@ def solve(problem: PageRankProblem) -> Ranked:
     """
     n, alpha = problem.graph.n_vertices, problem.alpha
     if not n:
-        return Ranked(np.zeros((*np.shape(problem.home)[:-1], 0), problem.dtype), 0, 0.0)
+        return Ranked(np.zeros(problem.shape, problem.dtype), 0, 0.0)
     along, strengths = matrix(problem).T, problem.strengths
     is_dangling = strengths == 0
     inverse = np.divide(1.0, strengths, out=np.zeros(n), where=~is_dangling)
@@ -69,7 +69,7 @@ def solve(problem: PageRankProblem) -> Ranked:
 
         return iterate(problem, start, step)
 
-    if not problem.is_batch:
+    if len(problem.shape) == 1:
         ranks, count, change = ranked(np.full(n, 1 / n) if problem.home is None else problem.home)
         return Ranked(ranks.astype(problem.dtype), count, change)
     several = [ranked(home) for home in np.asarray(problem.home)]

@@ -137,14 +137,14 @@ class PageRankProblem(PowerProblem):
         return self.alpha
 
     @property
-    def is_batch(self) -> bool:
-        """Whether *home* has several distributions, so that the result has a row for each of them."""
-        return self.home is not None and self.home.ndim == 2
+    def shape(self) -> tuple[int, ...]:
+        """The shape of the ranks: in a batch, with a row for each distribution of *home*."""
+        return (self.graph.n_vertices,) if self.home is None else self.home.shape
 
     @property
     def n_lanes(self) -> int:
         """The number of distributions in a batch, rounded up to a power of two; else 1."""
-        return 1 << (len(self.home) - 1).bit_length() if self.is_batch else 1  # type: ignore[arg-type]
+        return 1 << (self.shape[0] - 1).bit_length() if len(self.shape) == 2 else 1
 
     @property
     def lanes(self) -> NDArray[np.float64]:
@@ -221,7 +221,10 @@ def _homes(given: Any, graph: Graph) -> NDArray[np.float64] | None:
         return distribution("personalization", given, graph)
     if not 1 <= len(several) <= MAX_BATCH:
         raise InputError(f"personalization has {len(several)} distributions; allowed: 1 to {MAX_BATCH}")
-    return np.stack([distribution(f"personalization[{k}]", each, graph) for k, each in enumerate(several)])
+    if any(each is None for each in several):
+        raise InputError(f"personalization = {shown(given)}; allowed in a list: mappings and arrays")
+    rows = (distribution(f"personalization[{k}]", each, graph) for k, each in enumerate(several))
+    return np.stack([row for row in rows if row is not None])
 
 
 def warn_if_moving(what: str, n_iterations: int, change: float, tol: float) -> None:
