@@ -15,6 +15,8 @@ _ELSEWHERE = {
     "cores": "core_numbers",
     "k_core": "core_numbers",
     "clustering": "triangles",
+    "mis": "maximal_independent_set",
+    "independent_set": "maximal_independent_set",
     "mst": "minimum_spanning_forest",
     "msf": "minimum_spanning_forest",
     "shortest_paths": "sssp",

@@ -19,6 +19,7 @@ MODULES = {
     "core_numbers": "clgraph.algorithms.cores",
     "factorization": "clgraph.algorithms.factorization",
     "hash_collisions": "clgraph.algorithms.hash_collisions",
+    "maximal_independent_set": "clgraph.algorithms.maximal_independent_set",
     "minimum_spanning_forest": "clgraph.algorithms.minimum_spanning_forest",
     "pagerank": "clgraph.algorithms.pagerank",
     "partition": "clgraph.algorithms.partition",
