@@ -31,6 +31,8 @@ if TYPE_CHECKING:  # Type checkers and editors read these imports. A test compar
     from clgraph.algorithms.hash_collisions import hash_collisions as hash_collisions
     from clgraph.algorithms.maximal_independent_set import IndependentSet as IndependentSet
     from clgraph.algorithms.maximal_independent_set import maximal_independent_set as maximal_independent_set
+    from clgraph.algorithms.maximal_matching import Matching as Matching
+    from clgraph.algorithms.maximal_matching import maximal_matching as maximal_matching
     from clgraph.algorithms.minimum_spanning_forest import SpanningForest as SpanningForest
     from clgraph.algorithms.minimum_spanning_forest import minimum_spanning_forest as minimum_spanning_forest
     from clgraph.algorithms.pagerank import PageRank as PageRank
@@ -84,6 +86,7 @@ _NAMES = {  # Each key is a module of the package, and its value lists the publi
     "clgraph.algorithms.factorization.estimator.estimator": "SGDMatrixFactorization",
     "clgraph.algorithms.hash_collisions": "CollisionTable hash_collisions",
     "clgraph.algorithms.maximal_independent_set": "IndependentSet maximal_independent_set",
+    "clgraph.algorithms.maximal_matching": "Matching maximal_matching",
     "clgraph.algorithms.minimum_spanning_forest": "SpanningForest minimum_spanning_forest",
     "clgraph.algorithms.pagerank": "PageRank pagerank",
     "clgraph.algorithms.partition": "Partition partition",

@@ -17,6 +17,7 @@ _ELSEWHERE = {
     "clustering": "triangles",
     "mis": "maximal_independent_set",
     "independent_set": "maximal_independent_set",
+    "matching": "maximal_matching",
     "mst": "minimum_spanning_forest",
     "msf": "minimum_spanning_forest",
     "shortest_paths": "sssp",

@@ -20,6 +20,7 @@ MODULES = {
     "factorization": "clgraph.algorithms.factorization",
     "hash_collisions": "clgraph.algorithms.hash_collisions",
     "maximal_independent_set": "clgraph.algorithms.maximal_independent_set",
+    "maximal_matching": "clgraph.algorithms.maximal_matching",
     "minimum_spanning_forest": "clgraph.algorithms.minimum_spanning_forest",
     "pagerank": "clgraph.algorithms.pagerank",
     "partition": "clgraph.algorithms.partition",
