@@ -48,6 +48,8 @@ isolates
 k_core
 leiden_communities
 louvain_communities
+maximal_independent_set
+maximal_matching
 maximum_spanning_edges
 maximum_spanning_tree
 minimum_spanning_edges

@@ -64,6 +64,8 @@ INLINE weight_t bits_of(weight_t key) {
 #endif
 }
 INLINE uint hash_of(int v, uint key) { return hash_murmur3((uint)v ^ key); }
+/* Returns the hash of an edge from the sum of its ends' hashes.  The sum itself would give cliques long chains of choices. */
+INLINE uint edge_hash(uint sum) { return (sum ^ (sum >> 15)) * 0x85ebca6bu; }
 
 INLINE int is_better(edge_t a, edge_t b) {
   if (a.u < 0 || b.u < 0) return a.u >= 0;
@@ -86,7 +88,7 @@ INLINE edge_t best_edge(int v, uint lane, uint stride, int is_fresh, graph_t on)
     }
     for (uint k = 0u; k < STEPS; k++) mate[k] = is_fresh ? NOBODY : load_relaxed(on.mates + u[k]);
     for (uint k = 0u; k < STEPS; k++) {
-      edge_t found = {weight[k], hash_murmur3(own + hash_of(u[k], on.key)), u[k]};
+      edge_t found = {weight[k], edge_hash(own + hash_of(u[k], on.key)), u[k]};
       if (u[k] == v || mate[k] != NOBODY) found.u = NOTHING_LEFT;
       if (is_better(found, best)) best = found;
     }
