@@ -131,6 +131,7 @@ def test_sets_are_right_at_every_sub_group_width(width: int) -> None:
     run_at_width(
         width,
         "import clgraph as cg, numpy as np; from oracles import greedy_independent_set as greedy;"
+        "from dataclasses import replace; s.commands.facts = replace(s.facts, is_cpu=False);"
         "graphs = cg.generators.rmat(9, 16), cg.generators.star(3000), cg.generators.two_cliques(90);"
         "assert all(np.array_equal(cg.maximal_independent_set(g, order=o, session=s).members, greedy(g, o))"
         " for g in graphs for o in ('smallest_first', 'random'))",

@@ -14,7 +14,8 @@
  * A team of TEAM lanes takes a vertex.
  *
  * Races: choices and mates are read while others write them.  A choice of v by c holds as long as v has no mate, so v may
- * trust any value of choices[c] that is v, and so may c.  A mate that is not seen yet only delays a decision.
+ * trust any value of choices[c] that is v.  Then mates[v] is c, which tells c that its choice is not taken by another: a
+ * look at choices[v] could find an older value.  A mate that is not seen yet only delays a decision.
  *
  * After F. Manne, R. Bisseling, "A parallel approximation algorithm for the weighted maximum matching problem", PPAM 2007.
  */
@@ -58,9 +59,10 @@ KERNEL list_long_rows(int n, __global const offset_t *restrict row_offsets, __gl
 }
 
 /* Returns 1 if v has to choose (again).  choice: its choice so far. */
-INLINE int must_choose(int v, int choice, volatile __global int *choices, graph_t on) {
+INLINE int must_choose(int v, int choice, graph_t on) {
   if (choice < 0) return choice == NOBODY;
-  return load_relaxed(on.mates + choice) != NOBODY && load_relaxed(choices + choice) != v;
+  const int mate = load_relaxed(on.mates + choice);
+  return mate != NOBODY && mate != v;
 }
 
 /* Write the choice of v, and the weight of the edge to it. */
@@ -79,7 +81,7 @@ KERNEL choose_long(uint round, uint key, __global const offset_t *row_offsets, _
   for (uint i = get_group_id(0); i < state[STATE_LONG]; i += get_num_groups(0)) {
     const int v = long_rows[i];
     if (get_local_id(0) == 0)
-      wanted = load_relaxed(mates + v) == NOBODY && must_choose(v, load_relaxed(choices + v), choices, on);
+      wanted = load_relaxed(mates + v) == NOBODY && must_choose(v, load_relaxed(choices + v), on);
     barrier(CLK_LOCAL_MEM_FENCE);
     if (wanted) {
       const edge_t best = best_of_lanes(best_edge(v, get_local_id(0), WG_SIZE, round == 0u, on), SUB_GROUP_SIZE);
@@ -101,8 +103,8 @@ KERNEL choose_long(uint round, uint key, __global const offset_t *row_offsets, _
 INLINE int try_vertex(int v, int is_open, int is_fresh, volatile __global int *choices,
                       __global weight_t *mate_weights, graph_t on) {
   const uint lane = sg_lane() % TEAM, leader = sg_lane() - lane;
-  int choice = is_open ? load_relaxed(choices + v) : NOTHING_LEFT;
-  const int chooses = sg_broadcast(is_open && must_choose(v, choice, choices, on) && !is_long(v, on), leader);
+  int choice = sg_broadcast(is_open ? load_relaxed(choices + v) : NOTHING_LEFT, leader);
+  const int chooses = sg_broadcast(is_open && must_choose(v, choice, on) && !is_long(v, on), leader);
   if (sg_any(chooses)) {
     edge_t best = {0u, 0u, NOTHING_LEFT};
     if (chooses) best = best_edge(v, lane, TEAM, is_fresh, on);
