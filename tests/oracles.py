@@ -124,7 +124,7 @@ def greedy_independent_set(graph: Any, order: str, seed: int = 0, include: Itera
     degrees = np.diff(graph.row_offsets).astype(np.int64)
     if order == "smallest_first":  # Degrees from 16 on are rounded down to four bits.
         kept = np.array([max(0, degree.bit_length() - 4) for degree in degrees.tolist()], np.int64)
-        ranks = np.lexsort((-hashed, degrees >> kept << kept))
+        ranks = np.lexsort((-hashed, -(hashed & 0xFFFFFF), degrees >> kept << kept))
     else:
         ranks = np.argsort(-hashed)
     first = list(include)

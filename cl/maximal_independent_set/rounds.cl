@@ -81,7 +81,7 @@ KERNEL start(int n, uint key, int by_degree, __global const offset_t *restrict r
   if (v < STATE_WORDS) state[v] = v == STATE_LISTED ? (uint)n : 0u;
   if (v >= n) return;
   const uint hash = hash_of(v, key), degree = (uint)(row_offsets[v + 1] - row_offsets[v]);
-  const uint priority = by_degree ? class_of(degree) << 24 | hash >> 8 : hash;
+  const uint priority = by_degree ? class_of(degree) << 24 | (hash & 0xffffffu) : hash;
   words[v] = min(max(priority, OUT + 1u), INCLUDED - 1u);
 }
 

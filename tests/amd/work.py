@@ -155,6 +155,18 @@ def core_numbers(session: Session) -> None:
         found(graph, strategy="peel", session=session, verify=True)
 
 
+def sets_and_matchings(session: Session) -> None:
+    """Find independent sets and matchings of graphs with long rows, by teams of lanes and by work-groups."""
+    from clgraph.algorithms.maximal_independent_set import maximal_independent_set
+    from clgraph.algorithms.maximal_matching import maximal_matching, strategies
+
+    strategies._LONG_ROW = 60
+    for graph in (_graph(9, 200, 900), cg.generators.grid(6, 9)):
+        maximal_independent_set(graph, include=[5], session=session, verify=True)
+        maximal_matching(graph, session=session, verify=True)
+        maximal_matching(graph, weight=None, session=session, verify=True)
+
+
 def online(session: Session) -> None:
     """Sweep over a small matrix with a popular item and a busy user, by each strategy that runs online."""
     from factorization_checks import check_sweeps, cross
@@ -483,6 +495,7 @@ WORKLOADS: dict[str, Callable[[Session], None]] = {
     "distance_two": distance_two,
     "hash_collisions": _every_strategy("hash_collisions", hashes=2, bit_widths=[1, 6]),
     "core_numbers": core_numbers,
+    "sets_and_matchings": sets_and_matchings,
     "triangles": triangles,
     "partition": partitions,
     "refine_mesh": meshes,
