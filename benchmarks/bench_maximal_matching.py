@@ -2,9 +2,9 @@
 
     benchmarks/bench_maximal_matching.py --device pocl --graphs rmat-16 road-NY --networkx --json results.json
 
-Weights are int32, 1 … 2**20, hashed from the edge. A row holds, beside what ``graph_benchmark.py`` says, ``n_matched``,
-``weight``, ``entries_per_second`` (entries of the graph by kernel seconds) and ``mates_sha256``, which must be equal for
-all devices. networkx's function ignores weights, and takes the edges in their order.
+Weights are int32, 1 … 2**20, hashed from the edge. A row holds, beside what ``graph_benchmark.py`` says,
+``n_matched``, ``weight``, ``entries_per_second`` (entries of the graph by kernel seconds) and ``mates_sha256``, which
+must be equal for all devices. networkx's function ignores weights, and takes the edges in their order.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from clgraph.algorithms.maximal_matching import ALGORITHM, as_problem
 from clgraph.algorithms.maximal_matching.problem import MatchingProblem
 from clgraph.data.graphs.graph import Graph
 from clgraph.runtime.session import Session
+
 
 def _fingerprint(_problem: MatchingProblem, result: Any) -> dict[str, Any]:
     return {"n_matched": result.n_matched, "weight": result.weight, "mates_sha256": sha256(result.mates)}

@@ -313,7 +313,9 @@ def test_the_commands_write_independent_sets_and_matchings(
     assert document["verified"] and "members" in text and np.load(path).sum() == document["size"]
     lines = cli.text("maximal_independent_set", graph_file, "--include", "1", "-o", "-").split()
     assert len(lines) == document["size"] and "1" in lines
-    assert "which are neighbours" in cli.error("maximal_independent_set", graph_file, "--include", "0", "--include", "1")
+    assert "which are neighbours" in cli.error(
+        "maximal_independent_set", graph_file, "--include", "0", "--include", "1"
+    )
     document = cli.document("maximal_matching", graph_file, "--seed", "2", "--verify")
     text = cli.text("maximal_matching", graph_file, "--seed", "2", "--unweighted", "-o", str(path))
     assert document["verified"] and document["weight"] == document["n_matched"] == (np.load(path) >= 0).sum() / 2

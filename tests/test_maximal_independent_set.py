@@ -98,8 +98,8 @@ def test_bad_arguments_are_refused(session: Session) -> None:
     graph = Graph([0, 1, 3, 4], [1, 0, 2, 1], ids=["a", "b", "c"])
     assert cg.maximal_independent_set(graph, include=["b"], session=session).vertices.tolist() == ["b"]
     assert cg.maximal_independent_set(graph, include={"a"}, session=session).to_dict()["member"].tolist() == [1, 0, 1]
-    for include in (["a", "b"], np.array(["c", "b"], object)):
-        with pytest.raises(InputError, match="include has '[ac]' and 'b', which are neighbours|include has 'b' and '[ac]'"):
+    for include, pair in ((["a", "b"], "'a' and 'b'"), (np.array(["c", "b"], object), "'b' and 'c'")):
+        with pytest.raises(InputError, match=f"include has {pair}, which are neighbours"):
             cg.maximal_independent_set(graph, include=include, session=session)
     with pytest.raises(SourceError, match="'d' is not among the ids"):
         cg.maximal_independent_set(graph, include=["d"], session=session)
@@ -116,12 +116,12 @@ def test_the_check_refuses_other_sets() -> None:
     graph = cg.generators.path(5)
     check_independent_set(graph, np.array([True, False, True, False, True]), np.array([2]))
     for members, why in (
-        ([True, True, False, False, True], "joins two members"), ([True, False, False, True, False], None),
-        ([True, False, False, False, True], "vertex 2 is not in the set"), ([False, True, False, True, False], "must be"),
-    ):  # fmt: skip
-        if why is not None:
-            with pytest.raises(VerificationError, match=why):
-                check_independent_set(graph, np.array(members), np.array([2]))
+        ([True, True, False, False, True], "joins two members"),
+        ([True, False, False, False, True], "vertex 2 is not in the set"),
+        ([False, True, False, True, False], "vertex 2 must be in the set"),
+    ):
+        with pytest.raises(VerificationError, match=why):
+            check_independent_set(graph, np.array(members), np.array([2]))
     with pytest.raises(VerificationError, match="needed: bool"):
         check_independent_set(graph, np.ones(5, np.int8))
 

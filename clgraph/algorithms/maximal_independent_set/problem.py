@@ -52,7 +52,7 @@ class IndependentSetProblem(GraphProblem):
             first, last = self.graph.row_offsets[v : v + 2]
             row = self.graph.column_indices[first:last]
             u = int(row[np.isin(row, self.included) & (row != v)][0])
-            names = vertex_ids(self.graph, [v, u])
+            names = vertex_ids(self.graph, sorted((u, v)))
             raise InputError(f"include has {names[0]!r} and {names[1]!r}, which are neighbours")
 
 

@@ -109,9 +109,9 @@ def maximal_matching(
     Returns
     -------
     Matching
-        ``n_matched``, int32 ``mates`` of shape (n_vertices,), ``weight``, ``edges`` and ``info``. At an end of each edge
-        the matching has an edge that weighs as much or more. So it has at least half of the edges of a largest matching
-        and, if no weight is negative, at least half of the greatest weight.
+        ``n_matched``, int32 ``mates`` of shape (n_vertices,), ``weight``, ``edges`` and ``info``. At one end or both
+        ends of each edge the matching has an edge that weighs at least as much. So the matching has at least half of
+        the edges of a largest one and, if no weight is negative, at least half of the greatest weight.
 
     Raises
     ------

@@ -32,8 +32,8 @@ class MatchingProblem(GraphProblem):
             graph.require_reverses()
         elif not graph.is_symmetric():
             raise InputError(
-                "the graph is directed, and not each entry has a reverse of the same weight; matchings are of undirected "
-                "graphs, which Graph.from_edges(*graph.edge_list()) makes of directed ones"
+                "the graph is directed, and not each entry has a reverse of the same weight; matchings are of "
+                "undirected graphs, which Graph.from_edges(*graph.edge_list()) makes of directed ones"
             )
         return self
 
