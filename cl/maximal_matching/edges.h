@@ -80,16 +80,22 @@ INLINE edge_t best_edge(int v, uint lane, uint stride, int is_fresh, graph_t on)
   const uint own = hash_of(v, on.key);
   for (offset_t e = on.row_offsets[v] + (offset_t)lane; e < last; e += (offset_t)(STEPS * stride)) {
     int u[STEPS], mate[STEPS];
+    uint hash[STEPS];
     weight_t weight[STEPS];
     for (uint k = 0u; k < STEPS; k++) {
       const offset_t at = min(e + (offset_t)(k * stride), last - 1);
       u[k] = on.column_indices[at];
       weight[k] = WEIGHT_KIND == WEIGHT_NONE ? (weight_t)0 : key_of(on.edge_weights[at]);
     }
-    for (uint k = 0u; k < STEPS; k++) mate[k] = is_fresh ? NOBODY : load_relaxed(on.mates + u[k]);
     for (uint k = 0u; k < STEPS; k++) {
-      edge_t found = {weight[k], edge_hash(own + hash_of(u[k], on.key)), u[k]};
-      if (u[k] == v || mate[k] != NOBODY) found.u = NOTHING_LEFT;
+      hash[k] = edge_hash(own + hash_of(u[k], on.key));
+      const edge_t found = {weight[k], hash[k], u[k]};
+      if (u[k] == v || !is_better(found, best)) u[k] = NOTHING_LEFT;
+    }
+    for (uint k = 0u; k < STEPS; k++)  /* 0 where the edge is not wanted */
+      mate[k] = is_fresh ? NOBODY : load_relaxed_if(u[k] >= 0, on.mates + max(u[k], 0));
+    for (uint k = 0u; k < STEPS; k++) {
+      const edge_t found = {weight[k], hash[k], mate[k] == NOBODY ? u[k] : NOTHING_LEFT};
       if (is_better(found, best)) best = found;
     }
   }

@@ -6,13 +6,13 @@ from clgraph.algorithms.maximal_independent_set.problem import IndependentSetPro
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Gathers, Part, Work
 
-_ROUNDS, _ENTRY_LOOKS, _VERTEX_BYTES = 8.0, 0.6, 60.0
+_ROUNDS, _ENTRY_LOOKS, _VERTEX_BYTES = 8.0, 0.35, 60.0
 # Seconds of one core of an EPYC (family 26) for an entry and for a vertex.
 _SECONDS_PER_ENTRY, _SECONDS_PER_VERTEX = 2.5e-9, 4e-8
 
 
 def local_maxima(problem: IndependentSetProblem, facts: DeviceFacts) -> list[Part]:
-    """Return the work of ``local_maxima``: about half of the entries are looked at, and a few rounds list vertices."""
+    """Return the work of ``local_maxima``: a third of the entries is looked at or marked."""
     n, m = float(problem.stats.n_vertices), float(problem.stats.n_edges)
     driven = Work(launches=2.0 + _ROUNDS, read_backs=2.0)
     if facts.is_cpu:

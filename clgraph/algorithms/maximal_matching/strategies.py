@@ -51,8 +51,8 @@ def locally_dominant(problem: MatchingProblem, facts: DeviceFacts) -> Recipe:
 
 
 def _team(problem: MatchingProblem, facts: DeviceFacts) -> int:
-    """Return the number of lanes that share a row: about half of its mean number of entries, a power of two."""
-    wanted = 1 << max(0, int(problem.stats.mean_degree / 2).bit_length() - 1)
+    """Return the number of lanes that share a row: a power of two, so that a lane has about four to eight entries."""
+    wanted = 1 << max(0, int(problem.stats.mean_degree / 8).bit_length())
     return min(wanted, facts.sub_group_size)
 
 
