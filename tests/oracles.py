@@ -117,7 +117,7 @@ def check_supersteps(ratings: Ratings, order: NDArray[Any], offsets: NDArray[Any
 def greedy_independent_set(graph: Any, order: str, seed: int = 0, include: Iterable[int] = ()) -> NDArray[np.bool_]:
     """Return the independent set to which each vertex in turn is added if it may be.
 
-    Vertices to include are first. Then come those of few entries or, in the order "random", of a high hash.
+    Vertices to include are first. The others follow by their number of entries or, in the order "random", by a hash.
     """
     vertices = np.arange(graph.n_vertices, dtype=np.uint32)
     hashed = HASHES["murmur3"](vertices ^ np.uint32(order_key(seed))).astype(np.int64)

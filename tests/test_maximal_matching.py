@@ -82,7 +82,7 @@ def test_long_rows_and_many_rounds(session: Session, make: Any) -> None:
 )
 def test_random_edges(pocl: Session, n: int, edges: list[tuple[int, int, int]]) -> None:
     u, v, weights = np.array(edges, np.int64).reshape(-1, 3).T
-    graph = Graph.from_edges(u % n, v % n, weights, n=n)  # with self-loops and parallel edges
+    graph = Graph.from_edges(u % n, v % n, weights, n=n)  # It has self-loops and parallel edges.
     check(graph, pocl)
     check(graph, pocl, weight=None)
 

@@ -3,8 +3,8 @@
  * A vertex joins the set when none of the neighbours that go before it can join any more, and then all its neighbours stay
  * out.  So the set is the one that a sequential greedy algorithm finds in the order of the priorities, whatever the timing.
  *
- *   words[v]  IN, OUT, or the priority of a vertex that is undecided.  The vertex of the higher priority goes first.  If
- *             two are equal, the one of the greater hash does; the hash is a bijection.
+ *   words[v]  IN, OUT, or the priority of a vertex that is undecided.  The vertex of the higher priority goes first.  Equal
+ *             priorities go by the hash of the vertex, which is a bijection.
  *   lists     two lists of n vertices that wait: a round reads one and writes the other.  An item is a vertex and the
  *             place in its row of the neighbour that it waits for.  The neighbours at places before that are out, or come
  *             after the vertex, so the next try goes on from there.
@@ -77,12 +77,13 @@ INLINE int goes_first(int u, uint word, int v, uint own, uint key) {
 
 KERNEL start(int n, uint key, int by_degree, __global const offset_t *restrict row_offsets, __global uint *restrict words,
              __global uint *restrict state) {
-  const int v = get_global_id(0);
-  if (v < STATE_WORDS) state[v] = v == STATE_LISTED ? (uint)n : 0u;
-  if (v >= n) return;
-  const uint hash = hash_of(v, key), degree = (uint)(row_offsets[v + 1] - row_offsets[v]);
-  const uint priority = by_degree ? class_of(degree) << 24 | (hash & 0xffffffu) : hash;
-  words[v] = min(max(priority, OUT + 1u), INCLUDED - 1u);
+  for (uint i = get_global_id(0); i < STATE_WORDS; i += get_global_size(0)) state[i] = i == STATE_LISTED ? (uint)n : 0u;
+  const share_t share = share_of((uint)n);
+  for (uint v = share.first + sg_lane(); v < share.end; v += share.step) {
+    const uint hash = hash_of((int)v, key), degree = (uint)(row_offsets[v + 1] - row_offsets[v]);
+    const uint priority = by_degree ? class_of(degree) << 24 | (hash & 0xffffffu) : hash;
+    words[v] = min(max(priority, OUT + 1u), INCLUDED - 1u);
+  }
 }
 
 KERNEL include_vertices(int n_included, __global const int *restrict included, __global uint *restrict words) {
@@ -166,7 +167,7 @@ INLINE void try_vertex(try_t *x, graph_t on) {
   if (x->outcome == JOINS) x->outcome = DECIDED;
 }
 
-/* Try the vertices that wait, in the first round all, and list those that still wait. */
+/* Try the vertices that wait, in the first round all, and list each that still waits. */
 KERNEL run_round(int n, uint round, uint key, __global const offset_t *row_offsets, __global const int *column_indices,
                  volatile __global uint *words, __global uint2 *lists, volatile __global uint *state) {
   const graph_t on = {row_offsets, column_indices, words, key};

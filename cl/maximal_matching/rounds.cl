@@ -13,7 +13,7 @@
  *
  * A team of TEAM lanes takes a vertex.
  *
- * Races: choices and mates are read while others write them.  A choice of v by c holds as long as v has no mate, so v may
+ * Races: choices and mates are read while others write them.  While v has no mate, c keeps its choice of v, so v may
  * trust any value of choices[c] that is v.  Then mates[v] is c, which tells c that its choice is not taken by another: a
  * look at choices[v] could find an older value.  A mate that is not seen yet only delays a decision.
  *
@@ -44,11 +44,12 @@ INLINE int is_long(int v, graph_t on) { return LONG_ROW && on.row_offsets[v + 1]
 
 KERNEL start(int n, __global const offset_t *restrict row_offsets, __global int *restrict mates,
              __global int *restrict choices, __global uint *restrict state) {
-  const int v = get_global_id(0);
-  if (v < STATE_WORDS) state[v] = v == STATE_LISTED ? (uint)n : 0u;
-  if (v >= n) return;
-  mates[v] = NOBODY;
-  choices[v] = row_offsets[v + 1] > row_offsets[v] ? NOBODY : NOTHING_LEFT;
+  for (uint i = get_global_id(0); i < STATE_WORDS; i += get_global_size(0)) state[i] = i == STATE_LISTED ? (uint)n : 0u;
+  const share_t share = share_of((uint)n);
+  for (uint v = share.first + sg_lane(); v < share.end; v += share.step) {
+    mates[v] = NOBODY;
+    choices[v] = row_offsets[v + 1] > row_offsets[v] ? NOBODY : NOTHING_LEFT;
+  }
 }
 
 KERNEL list_long_rows(int n, __global const offset_t *restrict row_offsets, __global int *restrict long_rows,
@@ -117,7 +118,7 @@ INLINE int try_vertex(int v, int is_open, int is_fresh, volatile __global int *c
   return is_open && choice != NOTHING_LEFT && !is_mutual;
 }
 
-/* Try the undecided vertices, in the first round all, and list those that stay undecided. */
+/* Try the undecided vertices, in the first round all, and list each that stays undecided. */
 KERNEL run_round(int n, uint round, uint key, __global const offset_t *row_offsets, __global const int *column_indices,
                  __global const weight_t *edge_weights, volatile __global int *mates, volatile __global int *choices,
                  __global weight_t *mate_weights, __global int *lists, volatile __global uint *state) {

@@ -8,7 +8,7 @@ from clgraph.model.cost import Gathers, Part, Work
 
 _ROUNDS, _ENTRY_LOOKS, _VERTEX_BYTES = 8.0, 0.35, 60.0
 # Seconds of one core of an EPYC (family 26) for an entry and for a vertex.
-_SECONDS_PER_ENTRY, _SECONDS_PER_VERTEX = 2.5e-9, 4e-8
+_SECONDS_PER_ENTRY, _SECONDS_PER_VERTEX = 2.5e-9, 2.5e-8
 
 
 def local_maxima(problem: IndependentSetProblem, facts: DeviceFacts) -> list[Part]:

@@ -14,7 +14,7 @@ from clgraph.model.recipe import Array, Phase, Recipe, Setting, Use
 from clgraph.model.strategy import Strategy
 
 _GROUP = 256
-_TRIES = 2  # of a vertex in a round on GPUs, where other vertices are decided meanwhile
+_TRIES = 2  # A GPU tries a vertex twice in a round, since other vertices are decided meanwhile.
 
 
 def local_maxima(problem: IndependentSetProblem, facts: DeviceFacts) -> Recipe:
@@ -22,13 +22,14 @@ def local_maxima(problem: IndependentSetProblem, facts: DeviceFacts) -> Recipe:
     n, included = problem.graph.n_vertices, problem.included
     if not n:
         return Recipe(())
+    most = GROUPS_PER_UNIT * facts.compute_units
     including = (Phase(f"{ROUNDS}:include_vertices", included.size),) if included.size else ()
     return Recipe(
         (
-            Phase(f"{ROUNDS}:start", max(n, _GROUP)),
+            Phase(f"{ROUNDS}:start", n, max_groups=most),
             *including,
             Use(Rounds),
-            Phase(f"{ROUNDS}:write_members", n, max_groups=GROUPS_PER_UNIT * facts.compute_units),
+            Phase(f"{ROUNDS}:write_members", n, max_groups=most),
         ),
         lambda: Setting(
             arrays={

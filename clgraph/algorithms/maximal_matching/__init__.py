@@ -4,8 +4,8 @@ Strategies
 ----------
 ``locally_dominant``
     Each vertex chooses its heaviest edge to a neighbour without a mate, and two vertices that choose each other become
-    mates, round after round [1]_ [2]_. The matching is the one of a sequential greedy algorithm that takes the heaviest
-    edges first, so with weights of at least 0 it has at least half of the greatest possible weight.
+    mates, round after round [1]_ [2]_. A sequential greedy algorithm that takes the heaviest edges first makes the same
+    matching. So with weights of at least 0 it has at least half of the greatest possible weight.
 
 References
 ----------

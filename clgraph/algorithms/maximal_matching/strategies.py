@@ -17,7 +17,7 @@ from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.session import Session
 
 _GROUP = 256
-_TRIES = 2  # of a vertex in a round on GPUs, where its choice may choose meanwhile
+_TRIES = 2  # A GPU tries a vertex twice in a round, since its choice may choose meanwhile.
 _LONG_ROW = 1024  # Entries. A work-group of a GPU reads a longer row.
 _KINDS = {"int32": "WEIGHT_INT", "int64": "WEIGHT_LONG", "float32": "WEIGHT_FLOAT", "float64": "WEIGHT_DOUBLE"}
 
@@ -28,11 +28,11 @@ def locally_dominant(problem: MatchingProblem, facts: DeviceFacts) -> Recipe:
     if not n:
         return Recipe(())
     long_rows = 0 if facts.is_cpu or problem.stats.max_degree <= _LONG_ROW else m // _LONG_ROW
-    team, steps = _team(problem, facts), max(n, _GROUP)
+    team, most = _team(problem, facts), GROUPS_PER_UNIT * facts.compute_units
     listing = (Phase(f"{ROUNDS}:list_long_rows", n),) if long_rows else ()
-    weigh = Phase(f"{ROUNDS}:weigh", n, max_groups=GROUPS_PER_UNIT * facts.compute_units)
+    start, weigh = (Phase(f"{ROUNDS}:{name}", n, max_groups=most) for name in ("start", "weigh"))
     bits = np.uint64 if dtype is not None and dtype.itemsize == 8 else np.uint32
-    return Recipe((Phase(f"{ROUNDS}:start", steps), *listing, Use(Rounds), weigh), lambda: Setting(
+    return Recipe((start, *listing, Use(Rounds), weigh), lambda: Setting(
         arrays={
             "mates": Array(n, np.int32), "choices": Array(n, np.int32), "lists": Array(2 * n, np.int32),
             "mate_weights": Array(1 if dtype is None else n, bits), "long_rows": Array(max(1, long_rows), np.int32),
