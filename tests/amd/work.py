@@ -146,13 +146,15 @@ def triangles(session: Session) -> None:
 
 
 def core_numbers(session: Session) -> None:
-    """Peel a graph with a long row, and a grid, which takes many waves."""
+    """Peel a graph with a long row, and a grid, which takes many waves, with and without a grid barrier."""
     from clgraph.algorithms.cores import core_numbers as found
 
-    src, dst, _ = _graph(8).edge_list()
+    (src, dst, _), facts = _graph(8).edge_list(), session.facts
     simple = Graph.from_edges(src, dst, n=600, duplicates="first", self_loops="drop")
-    for graph in (simple, cg.generators.grid(6, 9)):
-        found(graph, strategy="peel", session=session, verify=True)
+    for has_grid_barrier in (True, False):
+        session.commands.facts = replace(facts, dialect=replace(facts.dialect, has_grid_barrier=has_grid_barrier))
+        for graph in (simple, cg.generators.grid(6, 9)):
+            found(graph, strategy="peel", session=session, verify=True)
 
 
 def sets_and_matchings(session: Session) -> None:
