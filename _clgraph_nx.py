@@ -51,6 +51,8 @@ k_core
 katz_centrality
 leiden_communities
 louvain_communities
+maximal_independent_set
+maximal_matching
 maximum_spanning_edges
 maximum_spanning_tree
 minimum_spanning_edges

@@ -35,6 +35,10 @@ if TYPE_CHECKING:  # Type checkers and editors read these imports. A test compar
     from clgraph.algorithms.hits import hits as hits
     from clgraph.algorithms.katz_centrality import KatzCentrality as KatzCentrality
     from clgraph.algorithms.katz_centrality import katz_centrality as katz_centrality
+    from clgraph.algorithms.maximal_independent_set import IndependentSet as IndependentSet
+    from clgraph.algorithms.maximal_independent_set import maximal_independent_set as maximal_independent_set
+    from clgraph.algorithms.maximal_matching import Matching as Matching
+    from clgraph.algorithms.maximal_matching import maximal_matching as maximal_matching
     from clgraph.algorithms.minimum_spanning_forest import SpanningForest as SpanningForest
     from clgraph.algorithms.minimum_spanning_forest import minimum_spanning_forest as minimum_spanning_forest
     from clgraph.algorithms.pagerank import PageRank as PageRank
@@ -90,6 +94,8 @@ _NAMES = {  # Each key is a module of the package, and its value lists the publi
     "clgraph.algorithms.hash_collisions": "CollisionTable hash_collisions",
     "clgraph.algorithms.hits": "Hits hits",
     "clgraph.algorithms.katz_centrality": "KatzCentrality katz_centrality",
+    "clgraph.algorithms.maximal_independent_set": "IndependentSet maximal_independent_set",
+    "clgraph.algorithms.maximal_matching": "Matching maximal_matching",
     "clgraph.algorithms.minimum_spanning_forest": "SpanningForest minimum_spanning_forest",
     "clgraph.algorithms.pagerank": "PageRank pagerank",
     "clgraph.algorithms.partition": "Partition partition",

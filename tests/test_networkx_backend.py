@@ -166,7 +166,8 @@ def same(name: str, ours: Any, theirs: Any, options: dict[str, Any]) -> bool:
     return name in TIES and isinstance(ours, list) and {ours[0], ours[-1]} == {theirs[0], theirs[-1]}
 
 
-CHOICES = {"louvain_communities", "leiden_communities"}  # of which there are many right answers
+COMMUNITIES = {"louvain_communities", "leiden_communities"}
+CHOICES = COMMUNITIES | {"maximal_independent_set", "maximal_matching"}  # of which there are many right answers
 
 
 @pytest.mark.parametrize("strategy", ["auto", "device"])
@@ -185,8 +186,7 @@ def test_hubs_and_authorities_are_those_of_networkx_where_they_are_unique(kind: 
         assert ours == theirs
 
 
-@pytest.mark.parametrize("strategy", ["auto", "device"])
-@pytest.mark.parametrize("name", sorted(CHOICES))
+@pytest.mark.parametrize("name", sorted(COMMUNITIES))
 def test_communities_divide_the_nodes_about_as_well_as_networkx(name: str, strategy: str) -> None:
     CONFIG.strategy = strategy
     find = getattr(nx.community, name)
@@ -204,6 +204,29 @@ def test_communities_divide_the_nodes_about_as_well_as_networkx(name: str, strat
     assert sorted(map(sorted, find(nx.empty_graph(3), backend="clgraph"))) == [[0], [1], [2]]
     with pytest.raises(ValueError, match="max_level"):
         find(nx.path_graph(3), max_level=0, backend="clgraph")
+
+
+@pytest.mark.parametrize("kind", [nx.Graph, nx.MultiGraph])
+def test_independent_sets_and_matchings_are_maximal(kind: type[nx.Graph]) -> None:
+    find = nx.maximal_independent_set
+    for graph in graphs(kind):
+        nodes = list(graph)
+        free = [[node] for node in nodes[:3] if not graph.has_edge(node, node)]
+        for given in [[], *free] if len(nodes) > 1 else [[]] * len(nodes):
+            found = find(graph, given, seed=3, backend="clgraph")
+            assert set(given) <= set(found) and found == find(graph, given, seed=3, backend="clgraph")
+            near = {v for u in found for v in graph[u] if u != v}
+            assert near.isdisjoint(found) and near.union(found) == set(nodes) and len(found) == len(set(found))
+        if kind is nx.Graph:
+            matching = nx.maximal_matching(graph, backend="clgraph")
+            assert nx.is_maximal_matching(nx.Graph((u, v) for u, v in graph.edges if u != v), matching)
+            assert matching <= set(graph.edges)
+    path, loop = nx.path_graph(4), nx.Graph([(0, 0), (0, 1)])
+    for graph, wrong in ((path, [0, 1]), (path, [7]), (loop, [0])):
+        with pytest.raises(nx.NetworkXUnfeasible):
+            find(graph, wrong, backend="clgraph")
+    with pytest.raises(IndexError):
+        find(nx.Graph(), backend="clgraph")
 
 
 @pytest.mark.parametrize("strategy", ["auto", "device"])

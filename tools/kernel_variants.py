@@ -92,6 +92,11 @@ VARIANTS: dict[str, tuple[str, ...]] = {
         "LOCAL_SUMS=0 BATCH=4 SLICES=3 LONG_ROW=7",
     ),
     "hash_collisions/tabulate_colors.cl": (f"REVERSED=1 {LONG}", "COLOR_T=uint"),
+    "maximal_independent_set/rounds.cl": (f"TRIES=2 {LONG}",),
+    "maximal_matching/rounds.cl": (
+        f"WEIGHT_KIND=0 TEAM=32u LONG_ROW=1024 TRIES=2 {LONG}", "WEIGHT_KIND=2 TEAM=4u LONG_ROW=1024",
+        "WEIGHT_KIND=3 TEAM=2u LONG_ROW=1024 TRIES=2", "WEIGHT_KIND=4 TEAM=16u LONG_ROW=1024",
+    ),
     "minimum_spanning_forest/answer.cl": (f"VALUES=2 {LONG}", "VALUES=3", "VALUES=4"),
     "minimum_spanning_forest/edge_list.cl": (*_WEIGHTS, "SPLIT_KEYS=1 CLIMB_LIMIT=1024 SAMPLES=256"),
     "minimum_spanning_forest/parts.cl": ("WEIGHTED=0", LONG),

@@ -160,6 +160,7 @@ class Options(TypedDict, total=False):
     resolution: float
     max_levels: int
     iterations: int
+    include: Iterable[Any] | None
 
 
 def explain(

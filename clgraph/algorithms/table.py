@@ -22,6 +22,8 @@ MODULES = {
     "hash_collisions": "clgraph.algorithms.hash_collisions",
     "hits": "clgraph.algorithms.hits",
     "katz_centrality": "clgraph.algorithms.katz_centrality",
+    "maximal_independent_set": "clgraph.algorithms.maximal_independent_set",
+    "maximal_matching": "clgraph.algorithms.maximal_matching",
     "minimum_spanning_forest": "clgraph.algorithms.minimum_spanning_forest",
     "pagerank": "clgraph.algorithms.pagerank",
     "partition": "clgraph.algorithms.partition",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from clgraph.cli.communities import COMMUNITIES
 from clgraph.cli.cores import CORES
 from clgraph.cli.graph_command import GraphCommand, Run, Shown
+from clgraph.cli.independent import INDEPENDENT_SET, MATCHING
 from clgraph.cli.options import vertex_ids, write_result
 from clgraph.cli.paths import BFS, SSSP
 from clgraph.cli.ranks import EIGENVECTOR, HITS, KATZ, PAGERANK
@@ -276,6 +277,8 @@ _COMMANDS = (
     EIGENVECTOR,
     HITS,
     KATZ,
+    INDEPENDENT_SET,
+    MATCHING,
     PAGERANK,
     SSSP,
     TRIANGLES,

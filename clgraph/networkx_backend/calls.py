@@ -24,6 +24,8 @@ _DEVICE_STRATEGIES = {
     "communities": "half_rounds",
     "triangles": "tables",
     "core_numbers": "peel",
+    "maximal_independent_set": "local_maxima",
+    "maximal_matching": "locally_dominant",
 }
 
 

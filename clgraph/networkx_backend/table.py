@@ -244,6 +244,8 @@ _ROWS: list[tuple[str, Refusal, str, str]] = [
     ("clusters", _whole, "sorted", "triangles"),
     ("clusters", _simple, "sorted", "clustering average_clustering transitivity"),
     ("cores", _simple, "sorted", "core_number k_core"),
+    ("sets", _undirected, "sorted", "maximal_independent_set"),
+    ("sets", _undirected, "linear", "maximal_matching"),
     (
         "measures",
         _nothing,

@@ -94,6 +94,8 @@ BUILDS: dict[str, list[tuple[str, ...]]] = {
     "checks": [("-DWG_SIZE=4",)],
     "conflicts": [("-DWG_SIZE=4",), (*WIDE, "-DTEAM=4")],
     "matchings": [("-DWG_SIZE=4",)],
+    "maximal_independent_set": [("-DWG_SIZE=1",), (*WIDE, "-DTRIES=2")],
+    "maximal_matching": [("-DWG_SIZE=1",), (*WIDE, "-DTEAM=2u", "-DTRIES=2")],
     "teams": [("-DWG_SIZE=4",), WIDE],
     "removals": [("-DWG_SIZE=4",)],
     "probes": [("-DWG_SIZE=4",)],
