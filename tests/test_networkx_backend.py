@@ -186,6 +186,7 @@ def test_hubs_and_authorities_are_those_of_networkx_where_they_are_unique(kind: 
         assert ours == theirs
 
 
+@pytest.mark.parametrize("strategy", ["auto", "device"])
 @pytest.mark.parametrize("name", sorted(COMMUNITIES))
 def test_communities_divide_the_nodes_about_as_well_as_networkx(name: str, strategy: str) -> None:
     CONFIG.strategy = strategy
