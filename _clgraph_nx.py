@@ -35,8 +35,10 @@ diameter
 dijkstra_path
 dijkstra_path_length
 eccentricity
+eigenvector_centrality
 greedy_color
 has_path
+hits
 in_degree_centrality
 is_bipartite
 is_connected
@@ -46,8 +48,11 @@ is_tree
 is_weakly_connected
 isolates
 k_core
+katz_centrality
 leiden_communities
 louvain_communities
+maximal_independent_set
+maximal_matching
 maximum_spanning_edges
 maximum_spanning_tree
 minimum_spanning_edges

@@ -25,10 +25,20 @@ if TYPE_CHECKING:  # Type checkers and editors read these imports. A test compar
     from clgraph.algorithms.cores import CoreNumbers as CoreNumbers
     from clgraph.algorithms.cores import core_numbers as core_numbers
     from clgraph.algorithms.cores import k_core as k_core
+    from clgraph.algorithms.eigenvector_centrality import EigenvectorCentrality as EigenvectorCentrality
+    from clgraph.algorithms.eigenvector_centrality import eigenvector_centrality as eigenvector_centrality
     from clgraph.algorithms.explain import explain as explain
     from clgraph.algorithms.factorization.estimator.estimator import SGDMatrixFactorization as SGDMatrixFactorization
     from clgraph.algorithms.hash_collisions import CollisionTable as CollisionTable
     from clgraph.algorithms.hash_collisions import hash_collisions as hash_collisions
+    from clgraph.algorithms.hits import Hits as Hits
+    from clgraph.algorithms.hits import hits as hits
+    from clgraph.algorithms.katz_centrality import KatzCentrality as KatzCentrality
+    from clgraph.algorithms.katz_centrality import katz_centrality as katz_centrality
+    from clgraph.algorithms.maximal_independent_set import IndependentSet as IndependentSet
+    from clgraph.algorithms.maximal_independent_set import maximal_independent_set as maximal_independent_set
+    from clgraph.algorithms.maximal_matching import Matching as Matching
+    from clgraph.algorithms.maximal_matching import maximal_matching as maximal_matching
     from clgraph.algorithms.minimum_spanning_forest import SpanningForest as SpanningForest
     from clgraph.algorithms.minimum_spanning_forest import minimum_spanning_forest as minimum_spanning_forest
     from clgraph.algorithms.pagerank import PageRank as PageRank
@@ -78,9 +88,14 @@ _NAMES = {  # Each key is a module of the package, and its value lists the publi
     "clgraph.algorithms.connected_components": "Components connected_components",
     "clgraph.algorithms.cores": "CoreNumbers core_numbers k_core",
     "clgraph.algorithms.refine_mesh": "RefinedMesh refine_mesh",
+    "clgraph.algorithms.eigenvector_centrality": "EigenvectorCentrality eigenvector_centrality",
     "clgraph.algorithms.explain": "explain",
     "clgraph.algorithms.factorization.estimator.estimator": "SGDMatrixFactorization",
     "clgraph.algorithms.hash_collisions": "CollisionTable hash_collisions",
+    "clgraph.algorithms.hits": "Hits hits",
+    "clgraph.algorithms.katz_centrality": "KatzCentrality katz_centrality",
+    "clgraph.algorithms.maximal_independent_set": "IndependentSet maximal_independent_set",
+    "clgraph.algorithms.maximal_matching": "Matching maximal_matching",
     "clgraph.algorithms.minimum_spanning_forest": "SpanningForest minimum_spanning_forest",
     "clgraph.algorithms.pagerank": "PageRank pagerank",
     "clgraph.algorithms.partition": "Partition partition",

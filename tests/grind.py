@@ -166,6 +166,23 @@ def core_numbers(session: Session) -> None:
         found(graph, strategy=strategy, session=session, verify=True)
 
 
+def sets_and_matchings(session: Session) -> None:
+    """Find independent sets and matchings of a small graph with a long row, as a GPU does, and as a CPU does."""
+    from clgraph.algorithms.maximal_independent_set import maximal_independent_set
+    from clgraph.algorithms.maximal_matching import maximal_matching, strategies
+
+    src, dst, rng = _with_long_row(14, 40, 90, 40)
+    strategies._LONG_ROW = 20
+    facts = session.facts
+    for is_cpu in (True, False):
+        session.commands.facts = replace(facts, is_cpu=is_cpu)
+        for weights in (rng.integers(5, size=src.size), rng.random(src.size)):
+            graph = Graph.from_edges(src, dst, weights, n=43)
+            maximal_matching(graph, session=session, verify=True)
+        for order in ("random", "smallest_first"):
+            maximal_independent_set(graph, order=order, include=[3], session=session, verify=True)
+
+
 def forests(session: Session) -> None:
     """Run every strategy with each of its options on a small graph with ties, by keys and by ranks of their weights."""
     from clgraph.algorithms.minimum_spanning_forest import minimum_spanning_forest

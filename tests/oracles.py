@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from clgraph.data.graphs.vertex_hashes import HASHES, order_key
 from clgraph.data.ratings.ratings import Ratings
 from clgraph.errors import VerificationError
 from clgraph.reference.color import _chunks, _closed, _indicator, _pattern, _row_numbers
@@ -111,3 +112,44 @@ def check_supersteps(ratings: Ratings, order: NDArray[Any], offsets: NDArray[Any
         if same.any():
             at = by_vertex[int(same.argmax())]
             raise VerificationError(f"superstep {step[at]} has two ratings of {kind} {vertices[at]}")
+
+
+def greedy_independent_set(graph: Any, order: str, seed: int = 0, include: Iterable[int] = ()) -> NDArray[np.bool_]:
+    """Return the independent set to which each vertex in turn is added if it may be.
+
+    Vertices to include are first. The others follow by their number of entries or, in the order "random", by a hash.
+    """
+    vertices = np.arange(graph.n_vertices, dtype=np.uint32)
+    hashed = HASHES["murmur3"](vertices ^ np.uint32(order_key(seed))).astype(np.int64)
+    degrees = np.diff(graph.row_offsets).astype(np.int64)
+    if order == "smallest_first":  # Degrees from 16 on are rounded down to four bits.
+        kept = np.array([max(0, degree.bit_length() - 4) for degree in degrees.tolist()], np.int64)
+        ranks = np.lexsort((-hashed, -(hashed & 0xFFFFFF), degrees >> kept << kept))
+    else:
+        ranks = np.argsort(-hashed)
+    first = list(include)
+    members, is_out = np.zeros(vertices.size, bool), np.zeros(vertices.size, bool)
+    for v in [*first, *ranks.tolist()]:
+        if not is_out[v]:
+            members[v] = True
+            is_out[graph.column_indices[graph.row_offsets[v] : graph.row_offsets[v + 1]]] = True
+            is_out[v] = False
+    return members
+
+
+def greedy_matching(graph: Any, weights: Any, seed: int = 0) -> NDArray[np.int32]:
+    """Return the mates in the matching to which each edge in turn is added if it may be, the heaviest first.
+
+    Edges of equal weight go by the hash of their ends.
+    """
+    hashed = HASHES["murmur3"](np.arange(graph.n_vertices, dtype=np.uint32) ^ np.uint32(order_key(seed)))
+    rows, columns = graph.sources(), graph.column_indices
+    sums = hashed[rows] + hashed[columns]
+    of_edges = ((sums ^ (sums >> np.uint32(15))) * np.uint32(0x85EBCA6B)).astype(np.int64)
+    mates = np.full(graph.n_vertices, -1, np.int32)
+    ranks = np.zeros(rows.size, int) if weights is None else np.unique(weights, return_inverse=True)[1]
+    for e in np.lexsort((-of_edges, -ranks)).tolist():
+        u, v = rows[e], columns[e]
+        if u != v and mates[u] < 0 and mates[v] < 0:
+            mates[u], mates[v] = v, u
+    return mates

@@ -40,7 +40,9 @@ BELOW |= {part: {*BELOW, *TOP} - {"reference"} for part in TOP}
 USE_OPENCL = {"runtime", "primitives", "engine", "multi_device", "algorithms", "probing", "hetero"}
 VERIFY = {"algorithms", "cli"}  # may import the reference inside a function
 JOINS_ALGORITHMS = {"clgraph.algorithms.explain"}  # looks up any algorithm's table by name
-SHARED = {"bfs": {"traversal"}, "sssp": {"traversal"}}  # algorithm -> the packages that it shares with another one
+RELATIVES = ("eigenvector_centrality", "hits", "katz_centrality")  # of PageRank: other epilogues of its kernels
+# algorithm -> the packages that it shares with another one
+SHARED = {"bfs": {"traversal"}, "sssp": {"traversal"}, **{name: {"pagerank"} for name in RELATIVES}}
 
 
 def imports(tree: ast.AST, module: str) -> Iterator[tuple[str, bool]]:
@@ -322,7 +324,9 @@ def mirrored(source: str, words: set[str]) -> list[str]:
 
 
 # The folders in cl/ of the packages that share one. Every other package has one folder, named like the package.
-KERNEL_FOLDERS = {"bfs": {"bfs", "traversal"}, "sssp": {"sssp", "traversal"}}
+KERNEL_FOLDERS = {
+    "bfs": {"bfs", "traversal"}, "sssp": {"sssp", "traversal"}, **{name: {"pagerank"} for name in RELATIVES},
+}  # fmt: skip
 ALGORITHM_MODULES = [path for path in modules() if path.is_relative_to(PACKAGE / "algorithms")]
 
 

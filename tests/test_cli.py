@@ -135,7 +135,7 @@ def test_an_algorithm_has_one_name(algorithm: str) -> None:
     [
         ("cc", "connected_components"), ("conected-components", "connected_components"),
         ("msf", "minimum_spanning_forest"), ("mst", "minimum_spanning_forest"), ("conflicts", "hash_collisions"),
-        ("cores", "core_numbers"),
+        ("cores", "core_numbers"), ("mis", "maximal_independent_set"), ("matching", "maximal_matching"),
         ("factorize", "factorization"), ("coloring", "color"), ("sspp", "sssp"),
     ],
 )  # fmt: skip

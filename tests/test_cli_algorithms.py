@@ -205,7 +205,7 @@ def test_rows_and_json_are_not_mixed(graph_file: str, capsys: pytest.CaptureFixt
     commands = [
         ["connected_components"], ["minimum_spanning_forest"], ["bfs", "--source", "0"], ["sssp", "--source", "0"],
         ["color"], ["communities"], ["partition", "-k", "2"], ["triangles"],
-        ["core_numbers"],
+        ["core_numbers"], ["maximal_independent_set"], ["maximal_matching"],
     ]  # fmt: skip
     for arguments in commands:
         assert main([*arguments, graph_file, "--json", "-o", "-"]) == 4
@@ -302,6 +302,25 @@ def test_the_command_writes_core_numbers(cli: Cli, on_pocl: None, tmp_path: Path
     cores = np.load(path)
     assert document["verified"] and cores.max() == document["degeneracy"]
     assert (cores == cores.max()).sum() == document["innermost"]
+
+
+def test_the_commands_write_independent_sets_and_matchings(
+    graph_file: str, on_pocl: None, cli: Cli, tmp_path: Path
+) -> None:
+    document = cli.document("maximal_independent_set", graph_file, "--include", "1", "--order", "random", "--verify")
+    path = tmp_path / "found.npy"
+    text = cli.text("maximal_independent_set", graph_file, "--include", "1", "--order", "random", "-o", str(path))
+    assert document["verified"] and "members" in text and np.load(path).sum() == document["size"]
+    lines = cli.text("maximal_independent_set", graph_file, "--include", "1", "-o", "-").split()
+    assert len(lines) == document["size"] and "1" in lines
+    assert "which are neighbours" in cli.error(
+        "maximal_independent_set", graph_file, "--include", "0", "--include", "1"
+    )
+    document = cli.document("maximal_matching", graph_file, "--seed", "2", "--verify")
+    text = cli.text("maximal_matching", graph_file, "--seed", "2", "--unweighted", "-o", str(path))
+    assert document["verified"] and document["weight"] == document["n_matched"] == (np.load(path) >= 0).sum() / 2
+    rows = [line.split() for line in cli.text("maximal_matching", graph_file, "-o", "-").splitlines()]
+    assert len(rows) == document["n_matched"] and all(len(row) == 2 for row in rows) and "weight" in text
 
 
 def test_the_command_writes_parts(graph_file: str, on_pocl: None, cli: Cli, tmp_path: Path) -> None:

@@ -133,7 +133,9 @@ if tuple(map(int, nx.__version__.split(".")[:2])) < (3, 6):  # these list vertic
         "bfs_layers", "shortest_path", "single_source_dijkstra_path", "multi_source_dijkstra_path",
         "all_pairs_dijkstra_path", "single_source_dijkstra", "multi_source_dijkstra", "all_pairs_dijkstra",
     }  # fmt: skip
-SIMPLE = {"clustering", "average_clustering", "transitivity", "core_number", "k_core"}  # networkx takes no multigraphs
+CENTRALITIES = {"eigenvector_centrality", "katz_centrality"}
+# networkx takes no multigraphs
+SIMPLE = {"clustering", "average_clustering", "transitivity", "core_number", "k_core"} | CENTRALITIES
 TIES = {"bidirectional_dijkstra", "shortest_path"}  # paths, which networkx searches from both ends
 
 
@@ -155,6 +157,8 @@ def same(name: str, ours: Any, theirs: Any, options: dict[str, Any]) -> bool:
         return bool(dict(ours) == pytest.approx(dict(theirs), rel=1e-9)) and [v for v, _ in ours] == [
             v for v, _ in theirs
         ]
+    if name in CENTRALITIES and isinstance(ours, list):
+        return bool(dict(ours) == pytest.approx(dict(theirs), abs=2e-5)) and [*dict(ours)] == [*dict(theirs)]
     if name in TIES and isinstance(ours, tuple):
         return bool(ours[0] == pytest.approx(theirs[0])) and len(ours) == len(theirs)
     if isinstance(ours, float):
@@ -162,11 +166,28 @@ def same(name: str, ours: Any, theirs: Any, options: dict[str, Any]) -> bool:
     return name in TIES and isinstance(ours, list) and {ours[0], ours[-1]} == {theirs[0], theirs[-1]}
 
 
-CHOICES = {"louvain_communities", "leiden_communities"}  # of which there are many right answers
+COMMUNITIES = {"louvain_communities", "leiden_communities"}
+CHOICES = COMMUNITIES | {"maximal_independent_set", "maximal_matching"}  # of which there are many right answers
 
 
 @pytest.mark.parametrize("strategy", ["auto", "device"])
-@pytest.mark.parametrize("name", sorted(CHOICES))
+@pytest.mark.parametrize("kind", KINDS)
+def test_hubs_and_authorities_are_those_of_networkx_where_they_are_unique(kind: type[nx.Graph], strategy: str) -> None:
+    """networkx starts from random numbers, which decide where singular values are equal, and the sign."""
+    CONFIG.strategy = strategy
+    for graph in (made(kind, 1), made(kind, 2, weight="float"), kind(nx.karate_club_graph())):
+        for normalized in (True, False):
+            ours, theirs = (nx.hits(graph, normalized=normalized, backend=b) for b in ("clgraph", "networkx"))
+            for found, expected in zip(ours, theirs, strict=True):
+                sign = 1 if normalized or sum(expected.values()) > 0 else -1
+                assert {v: sign * x for v, x in found.items()} == pytest.approx(expected, abs=1e-6)
+    for alone in (kind(), kind([(0, 0)]), nx.empty_graph(3, create_using=kind)):
+        ours, theirs = (outcome(lambda: nx.hits(alone, backend=b)) for b in ("clgraph", "networkx"))  # noqa: B023
+        assert ours == theirs
+
+
+@pytest.mark.parametrize("strategy", ["auto", "device"])
+@pytest.mark.parametrize("name", sorted(COMMUNITIES))
 def test_communities_divide_the_nodes_about_as_well_as_networkx(name: str, strategy: str) -> None:
     CONFIG.strategy = strategy
     find = getattr(nx.community, name)
@@ -186,9 +207,32 @@ def test_communities_divide_the_nodes_about_as_well_as_networkx(name: str, strat
         find(nx.path_graph(3), max_level=0, backend="clgraph")
 
 
+@pytest.mark.parametrize("kind", [nx.Graph, nx.MultiGraph])
+def test_independent_sets_and_matchings_are_maximal(kind: type[nx.Graph]) -> None:
+    find = nx.maximal_independent_set
+    for graph in graphs(kind):
+        nodes = list(graph)
+        free = [[node] for node in nodes[:3] if not graph.has_edge(node, node)]
+        for given in [[], *free] if len(nodes) > 1 else [[]] * len(nodes):
+            found = find(graph, given, seed=3, backend="clgraph")
+            assert set(given) <= set(found) and found == find(graph, given, seed=3, backend="clgraph")
+            near = {v for u in found for v in graph[u] if u != v}
+            assert near.isdisjoint(found) and near.union(found) == set(nodes) and len(found) == len(set(found))
+        if kind is nx.Graph:
+            matching = nx.maximal_matching(graph, backend="clgraph")
+            assert nx.is_maximal_matching(nx.Graph((u, v) for u, v in graph.edges if u != v), matching)
+            assert matching <= set(graph.edges)
+    path, loop = nx.path_graph(4), nx.Graph([(0, 0), (0, 1)])
+    for graph, wrong in ((path, [0, 1]), (path, [7]), (loop, [0])):
+        with pytest.raises(nx.NetworkXUnfeasible):
+            find(graph, wrong, backend="clgraph")
+    with pytest.raises(IndexError):
+        find(nx.Graph(), backend="clgraph")
+
+
 @pytest.mark.parametrize("strategy", ["auto", "device"])
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("name", sorted(TABLE.keys() - CHOICES))
+@pytest.mark.parametrize("name", sorted(TABLE.keys() - CHOICES - {"hits"}))
 def test_a_function_answers_as_networkx(name: str, kind: type[nx.Graph], strategy: str) -> None:
     CONFIG.strategy = strategy
     function, n_answered = getattr(nx, name), 0

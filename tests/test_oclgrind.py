@@ -26,7 +26,9 @@ _OF_ARRAYS = ("primitives", "device_graphs", "generators", "factorization_offlin
 _OF_GRAPHS = ("components", "forests", "rounds", "searches", "hash_collisions", "colorings", "distance_two")
 _OF_PARTS = ("partitions", "partition_variants")
 RUNS = dict.fromkeys((*_OF_ARRAYS, *_OF_GRAPHS, *_OF_PARTS), WITHOUT_UNINITIALIZED)
-RUNS |= dict.fromkeys(("communities", "core_numbers", "strong_components", "triangles"), WITHOUT_UNINITIALIZED)
+RUNS |= dict.fromkeys(
+    ("communities", "core_numbers", "sets_and_matchings", "strong_components", "triangles"), WITHOUT_UNINITIALIZED
+)
 RUNS |= {"vocabulary": CHECKS, "factorization_online": WITHOUT_RACES}
 PLANTS = {
     "race": ("out[get_global_id(0) % 2u] = get_global_id(0);", "data race"),

@@ -1,5 +1,6 @@
 """PageRank against the definition and networkx, on graphs of every kind."""
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -13,20 +14,30 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clgraph as cg
-from clgraph.algorithms.pagerank.plan import cut_rows
-from clgraph.algorithms.pagerank.strategies import STRATEGIES
+from clgraph.algorithms.pagerank.plan import PowerPlan, cut_rows
+from clgraph.algorithms.pagerank.problem import as_problem
+from clgraph.algorithms.pagerank.strategies import STRATEGIES, lanes
 from clgraph.data.graphs.graph import Graph
-from clgraph.errors import ConvergenceWarning, GraphError, InputError, SourceError, VerificationError
+from clgraph.errors import (
+    ConvergenceWarning,
+    GraphError,
+    InputError,
+    SourceError,
+    UnsupportedStrategyError,
+    VerificationError,
+)
 from clgraph.generators import random_weights
 from clgraph.reference.pagerank import check_pagerank, step
 from clgraph.runtime.session import Session
 
-OPTIONS: dict[str, list[dict[str, Any]]] = {"row_blocks": [], "rows": [], "host": []}
 EXACT = {"dtype": "float64", "tol": 1e-12, "max_iter": 2000}
 
 
+SINGLE = [name for name in STRATEGIES if name != "lanes"]  # strategies for one personalisation
+
+
 def strategies_of(session: Session) -> list[str]:
-    return [name for name, strategy in STRATEGIES.items() if strategy.unsupported(session.facts) is None]
+    return [name for name in SINGLE if STRATEGIES[name].unsupported(session.facts) is None]
 
 
 def random_digraph(n: int, m: int, seed: int) -> Graph:
@@ -45,7 +56,7 @@ def test_every_strategy_finds_the_fixed_point(session: Session, name: str) -> No
         assert single.ranks.dtype == np.float32 and np.abs(single.ranks - expected).sum() < 1e-5
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("strategy", SINGLE)
 def test_settings_agree_with_networkx(session: Session, strategy: str) -> None:
     if strategy not in strategies_of(session):
         pytest.skip(f"{strategy} is not for this device")
@@ -116,6 +127,51 @@ def test_blocks_have_all_rows_once(lengths: list[int], size: int, piece: int) ->
     assert blocks.pieces.tolist() == [list(each) for each in pieces]
 
 
+@pytest.mark.parametrize("n_homes", [1, 2, 5, 16])
+def test_a_batch_has_the_ranks_of_single_calls(session: Session, n_homes: int) -> None:
+    rng = np.random.default_rng(n_homes)
+    hub = Graph.from_edges([*range(5000), 0], [0] * 5000 + [7], n=5000, directed=True)  # a row of several pieces
+    for graph in (random_digraph(400, 3000, 1), hub, cg.generators.grid(20, 20)):
+        homes = rng.random((n_homes, graph.n_vertices)) ** 8
+        settings: dict[str, Any] = {
+            "dangling": np.arange(graph.n_vertices),
+            "initial": homes[0] + 1,
+            "session": session,
+        }
+        single = [cg.pagerank(graph, personalization=home, strategy="host", **EXACT, **settings) for home in homes]
+        for several in (homes, [dict(enumerate(home)) for home in homes]):
+            found = cg.pagerank(graph, personalization=several, verify=True, **EXACT, **settings)
+            np.testing.assert_allclose(found.ranks, [each.ranks for each in single], rtol=1e-9, atol=1e-15)
+        few = {**settings, "personalization": homes, "strategy": "lanes" if n_homes > 1 else "auto"}
+        first, second = (cg.pagerank(graph, verify=True, **few) for _ in range(2))
+        assert first.ranks.tobytes() == second.ranks.tobytes() and first.ranks.dtype == np.float32
+        assert np.abs(first.ranks - found.ranks).sum(axis=1).max() < 1e-5
+        assert set(first.to_dict()) == {"vertex", *(f"rank_{k}" for k in range(n_homes))}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_teams_of_a_gpu_share_the_lanes_of_a_vertex(session: Session, dtype: str) -> None:
+    hub = Graph.from_edges([*range(5000), 0], [0] * 5000 + [7], n=5000, directed=True)
+    for graph in (random_digraph(400, 3000, 1), hub):
+        homes = np.random.default_rng(3).random((13, graph.n_vertices))
+        problem = as_problem(graph, personalization=homes, tol=1e-7, dtype=dtype)
+        plan = PowerPlan(session, problem, lanes(problem, replace(session.facts, is_cpu=False)))
+        for _ in range(2):
+            plan.run()
+            ranks, count, change = plan.result()
+        expected = cg.pagerank(graph, personalization=homes, tol=1e-9, max_iter=500, strategy="host").ranks
+        np.testing.assert_allclose(ranks, expected, rtol=1e-4, atol=1e-9)
+        assert change < 1e-7 and 1 < count < 100
+        plan.release()
+
+
+def test_no_vertices_have_no_ranks_in_a_batch(pocl: Session) -> None:
+    empty = Graph.from_edges([], [], n=0)
+    for strategy in ("lanes", "host"):
+        found = cg.pagerank(empty, personalization=np.ones((3, 0)), strategy=strategy, session=pocl, verify=True)
+        assert found.ranks.shape == (3, 0)
+
+
 def test_ids_name_the_vertices_of_a_distribution(pocl: Session) -> None:
     graph = Graph.from_edges([0, 1, 2], [1, 2, 0], directed=True)
     named = Graph(graph.row_offsets, graph.column_indices, directed=True, ids=["a", "b", "c"])
@@ -140,6 +196,12 @@ def test_bad_arguments_are_refused(pocl: Session) -> None:
         (InputError, "negative, infinite or NaN", {"initial": [1, np.nan, 1, 1]}),
         (InputError, "float32 or float64", {"dtype": "int32"}),
         (InputError, "has no option", {"bogus": 1}),
+        (InputError, "17 distributions; allowed: 1 to 16", {"personalization": np.ones((17, 4))}),
+        (InputError, "personalization.1. = .*4 numbers", {"personalization": [np.ones(4), np.ones(3)]}),
+        (InputError, "allowed in a list: mappings and arrays", {"personalization": [{0: 1}, None]}),
+        (InputError, "personalization.1. has the sum 0", {"personalization": [{0: 1}, {1: 0}]}),
+        (UnsupportedStrategyError, "several personalizations", {"personalization": np.eye(4), "strategy": "rows"}),
+        (UnsupportedStrategyError, "one personalization", {"strategy": "lanes"}),
     ):
         with pytest.raises(error, match=why if "option" not in why else "bogus"):
             cg.pagerank(graph, session=pocl, **settings)
@@ -151,7 +213,10 @@ def test_bad_arguments_are_refused(pocl: Session) -> None:
             with pytest.raises(GraphError, match="weight"):
                 cg.pagerank(matrix, session=pocl, strategy="rows")
     with pytest.raises(GraphError, match="add up to infinity"):
-        cg.pagerank(sp.csr_array(np.full((2, 2), 1e308)), session=pocl)
+        cg.pagerank(sp.csr_array(np.full((2, 2), 1e308)), session=pocl, dtype="float64")
+    for weight, why in ((1e30, "float32 takes weights up to"), (1e-30, "float32 takes sums from")):
+        with pytest.raises(GraphError, match=why):
+            cg.pagerank(sp.csr_array(np.full((2, 2), weight)), session=pocl, strategy="rows")
 
 
 def test_ranks_that_did_not_converge_come_with_a_warning(pocl: Session) -> None:

@@ -54,9 +54,9 @@ BUGS: dict[Place, dict[str, tuple[str, str]]] = {
     },
     Place("pagerank/state.h", "row_blocks", ("-DWG_SIZE=1", "-DDEV_HAS_FP64=1"), "threads"): {
         # The last group adds up partial sums that the others have not made visible.
-        "partials-without-fence": ("    fence_device();\n    *is_last", "    *is_last"),
+        "partials-without-fence": ("    fence_device();\n  }\n#if TEAM", "  }\n#if TEAM"),
         # A group reads shares that others write in the same round.
-        "shares-of-this-round": ("share[v] = rank * scale;", "share[v] = rank * scale + share[0] * 0;"),
+        "shares-of-this-round": ("share[PLACE(v)] = rank * scale;", "share[PLACE(v)] = rank * scale + share[0] * 0;"),
     },
     Place("pagerank/row_blocks.cl", "row_blocks", ("-DWG_SIZE=4", "-DDEV_HAS_FP64=1"), "threads"): {
         "sums-of-others-too-early": (
@@ -77,6 +77,24 @@ BUGS: dict[Place, dict[str, tuple[str, str]]] = {
         "slot-reset-too-late": (
             "store_relaxed(on.state + STATE_PUSHED + (at.step + 1u) % 3u, 0u);",
             "store_relaxed(on.state + STATE_PUSHED + at.step % 3u, 0u);",
+        ),
+    },
+    Place("maximal_independent_set/rounds.cl", "independent_set", ONE): {
+        # A vertex joins beside a neighbour that has joined, but has not marked it yet.
+        "member-not-seen": ("return word > own ||", "return (word > own && word != IN) ||"),
+        # Vertices that still wait are lost.
+        "slot-reset-too-late": (
+            "store_relaxed(state + STATE_LISTED + (round + 2u) % 3u, 0u);",
+            "store_relaxed(state + STATE_LISTED + (round + 1u) % 3u, 0u);",
+        ),
+    },
+    Place("maximal_matching/rounds.cl", "matching", (*lanes.WIDE, "-DTEAM=2u", "-DTRIES=2")): {
+        # A vertex whose choice has made it its mate chooses again.
+        "mate-not-told-from-others": ("return mate != NOBODY && mate != v;", "return mate != NOBODY;"),
+        # Lanes of a team that read other values go through parts of a row only.
+        "each-lane-decides": (
+            "sg_broadcast(is_open && must_choose(v, choice, on) && !is_long(v, on), leader)",
+            "(is_open && must_choose(v, choice, on) && !is_long(v, on))",
         ),
     },
     Place("triangles/table.h", "triangle_tables", ("-DWG_SIZE=4",), "threads"): {

@@ -40,6 +40,7 @@ ON_CPUS = {
     "connected_components/matrix.cl": (
         "flatten_blocks", "number_others", "number_roots", "unite_blocks", "unite_crossing",
     ),
+    "cores/buckets.cl": ("peel_in_order",),
     "factorization/block_order.cl": ("interleave",),
     "pagerank/rows.cl": ("pull_rows",),
     "partition/clusters.cl": (
@@ -53,6 +54,7 @@ ON_CPUS = {
     "primitives/segmented_reduce.cl": ("reduce_pieces",),
     "sssp/buckets.cl": ("search", "start"),
     "sssp/dijkstra.cl": ("search", "start"),
+    "triangles/marks.cl": ("count_marked",),
 }  # fmt: skip
 OF_SELF_TEST = ("atomics32", "atomics64", "exchanges", "local_memory")
 

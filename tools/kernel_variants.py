@@ -26,6 +26,7 @@ _ROUNDS = (
 )  # fmt: skip
 _TEAMS = (f"TEAM=32 {LONG}", "TEAM=4 CLOSED=0")
 _WEIGHTS = (f"WEIGHT_KIND=0 {LONG}", "WEIGHT_KIND=2 CLIMB_LIMIT=1024", "WEIGHT_KIND=3 MAXIMUM=1")
+_EPILOGUES = ("EPILOGUE=EIGENVECTOR", "EPILOGUE=KATZ PERSONAL=1", "EPILOGUE=HITS WEIGHTED=1")
 _LEAST_LONG = "T=long T_LOWEST=LONG_MIN T_HIGHEST=LONG_MAX"
 # The definitions of programs besides the defaults. Each string is one more program, and one more row of the table.
 VARIANTS: dict[str, tuple[str, ...]] = {
@@ -91,6 +92,11 @@ VARIANTS: dict[str, tuple[str, ...]] = {
         "LOCAL_SUMS=0 BATCH=4 SLICES=3 LONG_ROW=7",
     ),
     "hash_collisions/tabulate_colors.cl": (f"REVERSED=1 {LONG}", "COLOR_T=uint"),
+    "maximal_independent_set/rounds.cl": (f"TRIES=2 {LONG}",),
+    "maximal_matching/rounds.cl": (
+        f"WEIGHT_KIND=0 TEAM=32u LONG_ROW=1024 TRIES=2 {LONG}", "WEIGHT_KIND=2 TEAM=4u LONG_ROW=1024",
+        "WEIGHT_KIND=3 TEAM=2u LONG_ROW=1024 TRIES=2", "WEIGHT_KIND=4 TEAM=16u LONG_ROW=1024",
+    ),
     "minimum_spanning_forest/answer.cl": (f"VALUES=2 {LONG}", "VALUES=3", "VALUES=4"),
     "minimum_spanning_forest/edge_list.cl": (*_WEIGHTS, "SPLIT_KEYS=1 CLIMB_LIMIT=1024 SAMPLES=256"),
     "minimum_spanning_forest/parts.cl": ("WEIGHTED=0", LONG),
@@ -101,8 +107,13 @@ VARIANTS: dict[str, tuple[str, ...]] = {
         f"partition/{name}.cl": (f"{_WEIGHTED} PARTS_ROOM=1024",)
         for name in ("buffered", "label_propagation", "population")
     },
-    "pagerank/row_blocks.cl": ("WEIGHTED=1 PERSONAL=1 REFUGE=1", f"RANK_T=double WEIGHTED=1 {LONG}"),
-    "pagerank/rows.cl": ("WEIGHTED=1 PERSONAL=1 REFUGE=1 INITIAL=1", f"RANK_T=double WEIGHTED=1 {LONG}"),
+    "pagerank/row_blocks.cl": ("WEIGHTED=1 PERSONAL=1 REFUGE=1", *_EPILOGUES, f"RANK_T=double WEIGHTED=1 {LONG}"),
+    "pagerank/lanes.cl": (
+        "LANES=4 TEAM=4 PERSONAL=1", f"LANES=4 TEAM=4 PERSONAL=1 RANK_T=double WEIGHTED=1 REFUGE=1 {LONG}",
+        "LANES=2 PERSONAL=1",
+    ),
+    "pagerank/start.cl": ("LANES=4 TEAM=4 INITIAL=1", f"RANK_T=double WEIGHTED=1 EPILOGUE=HITS {LONG}"),
+    "pagerank/rows.cl": ("WEIGHTED=1 PERSONAL=1 REFUGE=1", *_EPILOGUES, f"RANK_T=double WEIGHTED=1 {LONG}"),
     "partition/hashed.cl": (f"{_WEIGHTED} TEAM=1",),
     "partition/permutations.cl": (f"{_WEIGHTED} TOP=16",),
     "partition/segmented.cl": (_WEIGHTED, "SPLIT_CLAIMS=1"),

@@ -62,6 +62,7 @@ ELSEWHERE = {  # the first that fits counts
     "hash_collisions": ("hash_collisions",),
     "triangles": ("triangles",),
     "core_numbers": ("cores",),
+    "sets_and_matchings": ("maximal_",),
     "primitives": ("primitives",),
 }
 # In C++ a schedule point stands between both steps, in OpenCL C they are as plain as they can be.

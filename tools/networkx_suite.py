@@ -30,7 +30,9 @@ MODULES = [
     for name in (
         "algorithms.components", "algorithms.shortest_paths", "algorithms.traversal.tests.test_bfs",
         "algorithms.tree.tests.test_mst", "algorithms.tree.tests.test_recognition", "algorithms.tests.test_dag",
-        "algorithms.tests.test_cluster", "algorithms.tests.test_core",
+        "algorithms.tests.test_cluster", "algorithms.tests.test_core", "algorithms.link_analysis",
+        "algorithms.tests.test_mis", "algorithms.tests.test_matching",
+        "algorithms.centrality.tests.test_eigenvector_centrality", "algorithms.centrality.tests.test_katz_centrality",
         "algorithms.bipartite.tests.test_basic", "algorithms.tests.test_isolate", "algorithms.coloring",
         "algorithms.tests.test_distance_measures", "algorithms.centrality.tests.test_degree_centrality",
         "tests.test_convert_scipy", "utils.tests.test_backends",

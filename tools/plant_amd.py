@@ -41,6 +41,7 @@ WORKLOADS = {
         "launches", "fallbacks",
     ),
     "hash_collisions": ("hash_collisions", "small_hash_collisions"),
+    "maximal_independent_set": ("sets_and_matchings",), "maximal_matching": ("sets_and_matchings",),
     "minimum_spanning_forest": ("minimum_spanning_forest", "small_forests", "fallbacks", "several"),
     "pagerank": ("ranks",), "partition": ("partition", "small_partitions", "small_partition_variants", "cycles"),
     "primitives": ("primitives", "segments"), "refine_mesh": ("refine_mesh", "flips"),

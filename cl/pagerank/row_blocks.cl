@@ -101,7 +101,7 @@ INLINE sum_t group_sum(sum_t x, __local sum_t *scratch) {
 
 /* pieces: the row of each piece, and the number of the piece within its row */
 KERNEL add_pieces(int n, int n_pieces, uint round, __global const offset_t *restrict row_offsets,
-                  __global const int *restrict column_indices, __global const rank_t *restrict weights,
+                  __global const int *restrict column_indices, __global const number_t *restrict weights,
                   __global const int2 *restrict pieces, __global const rank_t *restrict shares,
                   __global sum_t *restrict piece_sums, volatile __global uint *control) {
   LOCAL_ARRAY sum_t scratch[WG_SIZE];
@@ -121,10 +121,10 @@ KERNEL add_pieces(int n, int n_pieces, uint round, __global const offset_t *rest
 
 /* blocks: the first row of each block, and the first of its pieces if it is a long row, else -1; (n, -1) at the end */
 KERNEL pull_blocks(int n, int n_blocks, uint round, __global const offset_t *restrict row_offsets,
-                   __global const int *restrict column_indices, __global const rank_t *restrict weights,
+                   __global const int *restrict column_indices, __global const number_t *restrict weights,
                    __global const int2 *restrict blocks, __global const sum_t *restrict piece_sums,
-                   __global const rank_t *restrict scale, __global const rank_t *restrict home,
-                   __global const rank_t *restrict refuge, __global const sum_t *restrict settings,
+                   __global const number_t *restrict scale, __global const rank_t *restrict home,
+                   __global const number_t *restrict refuge, __global const setting_t *restrict settings,
                    __global rank_t *restrict ranks, __global rank_t *shares, volatile __global sum_t *partials,
                    volatile __global sum_t *totals, volatile __global uint *control) {
   LOCAL_ARRAY rank_t gathered[2 * BLOCK];
@@ -136,7 +136,7 @@ KERNEL pull_blocks(int n, int n_blocks, uint round, __global const offset_t *res
   round_t r = begin_round(settings, totals);
   __global const rank_t *before = shares + (round & 1u ? 0 : n);
   __global rank_t *after = shares + (round & 1u ? n : 0);
-  sums_t sums = {0, 0};
+  sums_t sums = {(sum_t)0, (sum_t)0};
   int lid = get_local_id(0);
   for (int b = get_group_id(0); b < n_blocks; b += get_num_groups(0)) {
     int2 block = blocks[b];
@@ -144,7 +144,7 @@ KERNEL pull_blocks(int n, int n_blocks, uint round, __global const offset_t *res
     offset_t first = row_offsets[row];
     int count = (int)(row_offsets[row + n_rows] - first);
     int v = row + min(lid, n_rows - 1);
-    rank_t old = ranks[v], own = scale[v];  /* loaded early, so that nothing waits for them later */
+    rank_t old = ranks[v], own = scale_of(v, scale);  /* loaded early, so that nothing waits for them later */
     if (block.y >= 0) {
       sum_t sum = 0;
       for (int p = lid; p < (count + PIECE - 1) / PIECE; p += WG_SIZE) sum += piece_sums[block.y + p];
@@ -157,7 +157,7 @@ KERNEL pull_blocks(int n, int n_blocks, uint round, __global const offset_t *res
     barrier(CLK_LOCAL_MEM_FENCE);
     add_rows(n_rows, count, starts, gathered, scratch, row_sums);
     for (int u = lid; u < n_rows; u += WG_SIZE) {
-      if (u >= WG_SIZE) old = ranks[row + u], own = scale[row + u];
+      if (u >= WG_SIZE) old = ranks[row + u], own = scale_of(row + u, scale);
       sum_t sum = starts[u] < starts[u + 1] ? row_sums[u] : (sum_t)0;
       update(row + u, sum, old, own, r, home, refuge, ranks, after, &sums);
     }

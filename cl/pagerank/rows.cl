@@ -6,33 +6,7 @@
  */
 #include "pagerank/state.h"
 
-/* Write the ranks before the first round, and their shares.  out_offsets: row offsets of the graph itself.  Without
- * weights, this kernel also writes scale. */
-KERNEL start(int n, __global const rank_t *restrict initial, __global const offset_t *restrict out_offsets,
-             __global rank_t *restrict scale, __global const sum_t *restrict settings, __global rank_t *restrict ranks,
-             __global rank_t *restrict shares, volatile __global sum_t *partials, volatile __global sum_t *totals,
-             volatile __global uint *control) {
-  LOCAL_ARRAY sum_t scratch[2 * WG_SIZE];
-  LOCAL_ARRAY int is_last;
-  sums_t sums = {0, 0};
-  for (int v = get_global_id(0); v < n; v += get_global_size(0)) {
-#if INITIAL
-    rank_t rank = initial[v];
-#else
-    rank_t rank = (rank_t)settings[EVEN];
-#endif
-#if !WEIGHTED
-    offset_t degree = out_offsets[v + 1] - out_offsets[v];
-    scale[v] = degree > 0 ? (rank_t)1 / (rank_t)degree : (rank_t)0;
-#endif
-    ranks[v] = rank;
-    shares[v] = rank * scale[v];
-    if (scale[v] == (rank_t)0) sums.dangling += rank;
-  }
-  end_round(0u, sums, scratch, &is_last, settings, partials, totals, control);
-}
-
-INLINE sum_t along_row(offset_t e, offset_t end, __global const int *columns, __global const rank_t *weights,
+INLINE sum_t along_row(offset_t e, offset_t end, __global const int *columns, __global const number_t *weights,
                        __global const rank_t *share) {
   sum_t a = 0, b = 0, c = 0, d = 0;  /* four sums, since an addition takes several cycles */
   for (; e + 4 <= end; e += 4) {
@@ -54,10 +28,10 @@ INLINE sum_t along_row(offset_t e, offset_t end, __global const int *columns, __
 
 /* blocks: first row of each block, and n at the end */
 KERNEL pull_rows(int n, int n_blocks, uint round, __global const offset_t *restrict row_offsets,
-                 __global const int *restrict column_indices, __global const rank_t *restrict weights,
-                 __global const int *restrict blocks, __global const rank_t *restrict scale,
-                 __global const rank_t *restrict home, __global const rank_t *restrict refuge,
-                 __global const sum_t *restrict settings, __global rank_t *restrict ranks, __global rank_t *shares,
+                 __global const int *restrict column_indices, __global const number_t *restrict weights,
+                 __global const int *restrict blocks, __global const number_t *restrict scale,
+                 __global const rank_t *restrict home, __global const number_t *restrict refuge,
+                 __global const setting_t *restrict settings, __global rank_t *restrict ranks, __global rank_t *shares,
                  volatile __global sum_t *partials, volatile __global sum_t *totals, volatile __global uint *control) {
   LOCAL_ARRAY sum_t scratch[2 * WG_SIZE];
   LOCAL_ARRAY int is_last;
@@ -65,11 +39,11 @@ KERNEL pull_rows(int n, int n_blocks, uint round, __global const offset_t *restr
   round_t r = begin_round(settings, totals);
   __global const rank_t *before = shares + (round & 1u ? 0 : n);
   __global rank_t *after = shares + (round & 1u ? n : 0);
-  sums_t sums = {0, 0};
+  sums_t sums = {(sum_t)0, (sum_t)0};
   for (int b = get_global_id(0); b < n_blocks; b += get_global_size(0))
     for (int v = blocks[b]; v < blocks[b + 1]; v++) {
       sum_t sum = along_row(row_offsets[v], row_offsets[v + 1], column_indices, weights, before);
-      update(v, sum, ranks[v], scale[v], r, home, refuge, ranks, after, &sums);
+      update(v, sum, ranks[v], scale_of(v, scale), r, home, refuge, ranks, after, &sums);
     }
   end_round(round, sums, scratch, &is_last, settings, partials, totals, control);
 }

@@ -1,16 +1,26 @@
-/* PageRank: the types, the update of one vertex, and the end of a round.
+/* PageRank and its relatives: the types, the update of one vertex, and the end of a round.
  *
- * A round computes the ranks of all vertices from the shares of the round before.  The share of a vertex is its rank
- * divided by the weight of its outgoing edges; a vertex without outgoing edges is dangling and has no share.  With
- * alpha, the probability of following an edge, the rank of v becomes
+ * A round computes the values of all vertices from the shares of the round before: it adds up the shares along each row
+ * of v, its predecessors, and an epilogue makes the value of v from this sum.
  *
- *   (1 - alpha) * home[v] + alpha * (sum of the shares of v's predecessors + ranks of dangling vertices * refuge[v])
+ *   PAGERANK     (1 - alpha) * home[v] + alpha * (sum + mass * refuge[v])
+ *   EIGENVECTOR  (sum + value of v) / mass
+ *   KATZ         home[v] + alpha * sum
+ *   HITS         sum / mass; odd rounds make authorities, even rounds hubs, which add up along the rows of successors
  *
- * home is the distribution of jumps, and refuge the distribution of jumps from dangling vertices.
+ * In PageRank, home is the distribution of jumps, refuge the distribution of jumps from dangling vertices, which have no
+ * outgoing edges, and the mass is the rank of these.  The share of a vertex is its rank times scale: 1 / the weight of
+ * its outgoing edges, or 0 if it is dangling.  In the others the share is the value.  The mass is then the sum of all
+ * values that the round computes.  It is known before the round, because each value counts as often as its vertex's
+ * edges lead on: scale is the weight of these edges.  So values add up to 1, and the change of a round needs no second
+ * pass.
+ *
+ * A batch ranks the vertices for several homes at once.  TEAM work-items share the ranks of a vertex, and each of them
+ * has LANES of these as a vector (rank_t).  So a load of a share brings all ranks of a vertex.
  *
  *   shares    two arrays of n: round k reads array (k - 1) % 2 and writes array k % 2
- *   partials  2 sums for each work-group: change of ranks, and rank of dangling vertices
- *   totals    the same two sums over all work-groups, in a fixed order.  So a device gets the same ranks in every run.
+ *   partials  2 sums for each work-group and lane: change of values, and mass of the next round
+ *   totals    the same two sums over all work-groups, in a fixed order.  So a device gets the same values in every run.
  *
  * Races: work-groups write their own partials, and the last one of a round to arrive adds all of them up.  It is the
  * last one because it has drawn the last ticket; a fence before each ticket makes the partials of others visible.
@@ -19,8 +29,21 @@
 #define CLGRAPH_PAGERANK_STATE_H
 #include "common/atomics.h"
 
-#ifndef RANK_T                   /* type of ranks and weights: float or double */
+#define PAGERANK 0               /* epilogues */
+#define EIGENVECTOR 1
+#define KATZ 2
+#define HITS 3
+#ifndef EPILOGUE
+#define EPILOGUE PAGERANK
+#endif
+#ifndef RANK_T                   /* type of a rank and of weights: float or double */
 #define RANK_T float
+#endif
+#ifndef LANES                    /* ranks of a vertex that a work-item has: 1, 2, 4, 8 or 16 */
+#define LANES 1
+#endif
+#ifndef TEAM                     /* work-items that share a vertex: a power of 2 that divides WG_SIZE */
+#define TEAM 1
 #endif
 #ifndef WEIGHTED                 /* entries have weights */
 #define WEIGHTED 0
@@ -34,77 +57,136 @@
 #ifndef REFUGE                   /* refuge is an array; otherwise it is home */
 #define REFUGE 0
 #endif
-typedef RANK_T rank_t;
 #if DEV_HAS_FP64
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
-typedef double sum_t;
+#define SUM_T double
 #else
-typedef float sum_t;
+#define SUM_T float
 #endif
+typedef RANK_T number_t;
+typedef SUM_T setting_t;
+#if LANES == 1
+typedef RANK_T rank_t;
+typedef SUM_T sum_t;
+#define AS_RANK(x) ((rank_t)(x))
+#define AS_SUM(x) ((sum_t)(x))
+#define IS_ANY(x) (x)
+#else
+#define JOINED_(a, b) a##b
+#define JOINED(a, b) JOINED_(a, b)
+typedef JOINED(RANK_T, LANES) rank_t;
+typedef JOINED(SUM_T, LANES) sum_t;
+#define AS_RANK(x) JOINED(convert_, JOINED(RANK_T, LANES))(x)
+#define AS_SUM(x) JOINED(convert_, JOINED(SUM_T, LANES))(x)
+#define IS_ANY(x) any(x)
+#endif
+#define MEMBER (TEAM > 1 ? (int)get_local_id(0) % TEAM : 0)
+#define PLACES(n) ((size_t)(n) * TEAM)          /* vectors of n vertices */
+#define PLACE(v) (PLACES(v) + MEMBER)           /* of the ranks of v that this work-item has */
 
 #define ALPHA 0                  /* places in settings */
-#define EVEN 1                   /* 1 / n */
+#define EVEN 1                   /* home of all vertices, if it is not an array */
 #define TOLERANCE 2
-#define SETTINGS 3
+#define FIRST 3                  /* value of all vertices before the first round, if these are not an array */
+#define SETTINGS 4
 #define CHANGE 0                 /* places in totals, and in the partials of a work-group */
-#define DANGLING 1
+#define MASS 1
+#define IS_WHOLE(round) (EPILOGUE != HITS || !((round) & 1u))
 #define TICKET 0                 /* words of control */
 #define ROUNDS 1                 /* number of finished rounds */
 #define DONE 2                   /* 1 as soon as the change is below the tolerance */
 #define CONTROL_WORDS 3
 
 typedef struct {                 /* sums of a work-item over its vertices */
-  sum_t change, dangling;
+  sum_t change, mass;
 } sums_t;
 
 typedef struct {                 /* the values that a round uses for all vertices */
-  sum_t alpha, even, dangling;
+  setting_t alpha, even;
+  sum_t mass;
 } round_t;
 
-INLINE round_t begin_round(__global const sum_t *settings, const volatile __global sum_t *totals) {
-  round_t r = {settings[ALPHA], settings[EVEN], totals[DANGLING]};
+INLINE round_t begin_round(__global const setting_t *settings, const volatile __global sum_t *totals) {
+  round_t r = {settings[ALPHA], settings[EVEN], totals[2 * MEMBER + MASS]};
+#if EPILOGUE == EIGENVECTOR || EPILOGUE == HITS
+  r.alpha = r.mass > (sum_t)0 ? (sum_t)1 / r.mass : (sum_t)0;
+#endif
   return r;
 }
 
-/* Store the rank of v and its share.  sum: the shares of its predecessors; old: its rank; scale: 1 / the weight of its
- * outgoing edges, or 0. */
-INLINE void update(int v, sum_t sum, rank_t old, rank_t scale, round_t r, __global const rank_t *home,
-                   __global const rank_t *refuge, __global rank_t *ranks, __global rank_t *share, sums_t *sums) {
-#if PERSONAL
-  sum_t at_home = home[v];
+INLINE number_t scale_of(int v, __global const number_t *scale) {
+#if EPILOGUE == KATZ
+  return (number_t)1;
 #else
-  sum_t at_home = r.even;
+  return scale[v];
 #endif
-#if REFUGE
-  sum_t from_dangling = r.dangling * refuge[v];
-#else
-  sum_t from_dangling = r.dangling * at_home;
-#endif
-  sum_t found = ((sum_t)1 - r.alpha) * at_home + r.alpha * (sum + from_dangling);
-  rank_t rank = (rank_t)found;
-  sums->change += fabs((sum_t)rank - (sum_t)old);
-  if (scale == (rank_t)0) sums->dangling += rank;
-  ranks[v] = rank;
-  share[v] = rank * scale;
 }
 
-/* Add up a pair of numbers over the work-group, in a fixed order.  The result is right in work-item 0.  A barrier must
- * follow before scratch is written again. */
+/* Store the value of v and its share, and add to the mass of the next round. */
+INLINE void store(int v, rank_t rank, number_t scale, __global rank_t *ranks, __global rank_t *share, sums_t *sums) {
+  ranks[PLACE(v)] = rank;
+#if EPILOGUE == PAGERANK
+  share[PLACE(v)] = rank * scale;
+  if (scale == (number_t)0) sums->mass += AS_SUM(rank);
+#else
+  share[PLACE(v)] = rank;
+#if EPILOGUE == EIGENVECTOR
+  sums->mass += AS_SUM(rank);
+#endif
+#if EPILOGUE != KATZ
+  sums->mass += AS_SUM(rank) * (setting_t)scale;
+#endif
+#endif
+}
+
+/* The epilogue.  sum: the shares of the predecessors of v; old: its value before. */
+INLINE sum_t value_of(int v, sum_t sum, rank_t old, round_t r, __global const rank_t *home,
+                      __global const number_t *refuge) {
+#if EPILOGUE == EIGENVECTOR
+  return r.alpha * (sum + AS_SUM(old));
+#elif EPILOGUE == HITS
+  return r.alpha * sum;
+#else
+#if PERSONAL
+  sum_t at_home = AS_SUM(home[PLACE(v)]);
+#else
+  sum_t at_home = (sum_t)r.even;
+#endif
+#if EPILOGUE == KATZ
+  return at_home + r.alpha * sum;
+#elif REFUGE
+  return ((setting_t)1 - r.alpha) * at_home + r.alpha * (sum + r.mass * (setting_t)refuge[v]);
+#else
+  return ((setting_t)1 - r.alpha) * at_home + r.alpha * (sum + r.mass * at_home);
+#endif
+#endif
+}
+
+/* Compute and store the value of v. */
+INLINE void update(int v, sum_t sum, rank_t old, number_t scale, round_t r, __global const rank_t *home,
+                   __global const number_t *refuge, __global rank_t *ranks, __global rank_t *share, sums_t *sums) {
+  rank_t rank = AS_RANK(value_of(v, sum, old, r, home, refuge));
+  sums->change += fabs(AS_SUM(rank) - AS_SUM(old));
+  store(v, rank, scale, ranks, share, sums);
+}
+
+/* Add up pairs of numbers over the work-group, in a fixed order: those of each lane.  The result is right in the first
+ * TEAM work-items.  A barrier must follow before scratch is written again. */
 INLINE sums_t over_group(sums_t sums, __local sum_t *scratch) {
-#if WG_SIZE > 1
+#if WG_SIZE > TEAM
   int i = get_local_id(0);
   scratch[i] = sums.change;
-  scratch[WG_SIZE + i] = sums.dangling;
-  for (int width = WG_SIZE / 2; width > 0; width /= 2) {
+  scratch[WG_SIZE + i] = sums.mass;
+  for (int width = WG_SIZE / 2; width >= TEAM; width /= 2) {
     barrier(CLK_LOCAL_MEM_FENCE);
     if (i < width) {
       scratch[i] += scratch[i + width];
       scratch[WG_SIZE + i] += scratch[WG_SIZE + i + width];
     }
   }
-  if (i == 0) {
-    sums.change = scratch[0];
-    sums.dangling = scratch[WG_SIZE];
+  if (i < TEAM) {
+    sums.change = scratch[i];
+    sums.mass = scratch[WG_SIZE + i];
   }
 #endif
   return sums;
@@ -112,30 +194,42 @@ INLINE sums_t over_group(sums_t sums, __local sum_t *scratch) {
 
 /* Every work-item of every group calls this once a round.  scratch has 2 * WG_SIZE numbers. */
 INLINE void end_round(uint round, sums_t sums, __local sum_t *scratch, __local int *is_last,
-                      __global const sum_t *settings, volatile __global sum_t *partials, volatile __global sum_t *totals,
-                      volatile __global uint *control) {
+                      __global const setting_t *settings, volatile __global sum_t *partials,
+                      volatile __global sum_t *totals, volatile __global uint *control) {
   int groups = get_num_groups(0), i = get_local_id(0);
   sums = over_group(sums, scratch);
-  if (i == 0) {
-    partials[2 * get_group_id(0) + CHANGE] = sums.change;
-    partials[2 * get_group_id(0) + DANGLING] = sums.dangling;
+  if (i < TEAM) {
+    partials[2 * (TEAM * get_group_id(0) + i) + CHANGE] = sums.change;
+    partials[2 * (TEAM * get_group_id(0) + i) + MASS] = sums.mass;
     fence_device();
+  }
+#if TEAM > 1
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+#endif
+  if (i == 0) {
     *is_last = fetch_add(control + TICKET, 1u) == (uint)groups - 1u;
     if (*is_last) fence_device();
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   if (!*is_last) return;
-  sums.change = sums.dangling = (sum_t)0;
-  for (int g = i; g < groups; g += WG_SIZE) {
-    sums.change += partials[2 * g + CHANGE];
-    sums.dangling += partials[2 * g + DANGLING];
+  sums.change = sums.mass = (sum_t)0;
+  for (int g = i / TEAM; g < groups; g += WG_SIZE / TEAM) {
+    sums.change += partials[2 * (TEAM * g + MEMBER) + CHANGE];
+    sums.mass += partials[2 * (TEAM * g + MEMBER) + MASS];
   }
   sums = over_group(sums, scratch);
+  if (i < TEAM) {
+    totals[2 * i + CHANGE] = sums.change;
+    totals[2 * i + MASS] = sums.mass;
+  }
+#if TEAM > 1
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+#endif
   if (i) return;
-  totals[CHANGE] = sums.change;
-  totals[DANGLING] = sums.dangling;
+  int moves = 0;                 /* NaN does not move: values have grown beyond all numbers, which ends the run */
+  for (int k = 0; k < TEAM; k++) moves |= IS_ANY(totals[2 * k + CHANGE] >= settings[TOLERANCE]);
   store_relaxed(control + TICKET, 0u);
   control[ROUNDS] = round;
-  control[DONE] = round > 0u && sums.change < settings[TOLERANCE];
+  control[DONE] = round > 0u && IS_WHOLE(round) && !moves;
 }
 #endif

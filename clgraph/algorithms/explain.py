@@ -148,6 +148,8 @@ class Options(TypedDict, total=False):
     refinement: str
     effort: str
     alpha: float
+    beta: Any
+    normalized: bool
     personalization: Any
     dangling: Any
     initial: Any
@@ -158,6 +160,7 @@ class Options(TypedDict, total=False):
     resolution: float
     max_levels: int
     iterations: int
+    include: Iterable[Any] | None
 
 
 def explain(

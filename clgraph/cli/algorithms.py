@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 from clgraph.cli.communities import COMMUNITIES
 from clgraph.cli.cores import CORES
 from clgraph.cli.graph_command import GraphCommand, Run, Shown
+from clgraph.cli.independent import INDEPENDENT_SET, MATCHING
 from clgraph.cli.options import vertex_ids, write_result
 from clgraph.cli.paths import BFS, SSSP
-from clgraph.cli.ranks import PAGERANK
+from clgraph.cli.ranks import EIGENVECTOR, HITS, KATZ, PAGERANK
 from clgraph.cli.triangles import TRIANGLES
 from clgraph.errors import InputError
 
@@ -273,6 +274,11 @@ _COMMANDS = (
     BFS,
     COMMUNITIES,
     CORES,
+    EIGENVECTOR,
+    HITS,
+    KATZ,
+    INDEPENDENT_SET,
+    MATCHING,
     PAGERANK,
     SSSP,
     TRIANGLES,

@@ -21,8 +21,10 @@ from clgraph.names import unknown_name
 
 COMMANDS = (
     "devices", "doctor", "probe", "info", "convert", "connected_components", "strongly_connected_components",
-    "minimum_spanning_forest", "bfs", "sssp", "color", "communities", "pagerank", "triangles", "core_numbers",
-    "partition", "hash_collisions", "factorization", "recommend", "refine", "explain", "bench", "report", "cache",
+    "minimum_spanning_forest", "bfs", "sssp", "color", "communities", "pagerank", "hits", "eigenvector_centrality",
+    "katz_centrality", "triangles", "core_numbers", "maximal_independent_set", "maximal_matching", "partition",
+    "hash_collisions", "factorization", "recommend",
+    "refine", "explain", "bench", "report", "cache",
 )  # fmt: skip
 OK, FAILED, USAGE, NO_DEVICE, BAD_INPUT, DEVICE_MEMORY, INTERRUPTED = 0, 1, 2, 3, 4, 5, 130
 _EPILOG = (

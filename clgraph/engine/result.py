@@ -110,15 +110,16 @@ class VertexResult(GraphResult):
         return {"vertex": vertices, name: values}
 
     def to_networkx(self) -> nx.Graph:
-        """Return the graph as a networkx graph, whose nodes have the number as an attribute.
+        """Return the graph as a networkx graph, whose nodes have the numbers as attributes.
 
-        The attribute is called as the second column of :meth:`to_dict`.
+        The attributes are called as the columns of :meth:`to_dict`.
         """
         import networkx as nx
 
-        vertices, (name, values) = (columns := self.to_dict())["vertex"], list(columns.items())[1]
-        made = self.graph.to_networkx()
-        nx.set_node_attributes(made, dict(zip(vertices.tolist(), values.tolist(), strict=True)), name)
+        columns, made = self.to_dict(), self.graph.to_networkx()
+        vertices = columns.pop("vertex").tolist()
+        for name, values in columns.items():
+            nx.set_node_attributes(made, dict(zip(vertices, values.tolist(), strict=True)), name)
         return made
 
 

@@ -18,9 +18,14 @@ _DEVICE_STRATEGIES = {
     "minimum_spanning_forest": "edge_list",
     "color": "jones_plassmann",
     "pagerank": "row_blocks",
+    "hits": "row_blocks",
+    "eigenvector_centrality": "row_blocks",
+    "katz_centrality": "row_blocks",
     "communities": "half_rounds",
     "triangles": "tables",
     "core_numbers": "peel",
+    "maximal_independent_set": "local_maxima",
+    "maximal_matching": "locally_dominant",
 }
 
 

@@ -45,6 +45,10 @@ def _simple(arguments: Arguments) -> str | None:
     return "the graph is a multigraph" if arguments["G"].is_multigraph() else _whole(arguments)
 
 
+def _single(arguments: Arguments) -> str | None:
+    return "the graph is a multigraph" if arguments["G"].is_multigraph() else None
+
+
 def _search(arguments: Arguments) -> str | None:
     if arguments.get("sort_neighbors") is not None:
         return "sort_neighbors is a function"
@@ -234,11 +238,14 @@ _ROWS: list[tuple[str, Refusal, str, str]] = [
         "all_pairs_dijkstra all_pairs_dijkstra_path all_pairs_dijkstra_path_length all_pairs_bellman_ford_path_length",
     ),
     ("coloring", _greedy, "kernels", "greedy_color"),
-    ("ranks", _nothing, "linear", "pagerank"),
+    ("ranks", _nothing, "linear", "pagerank hits"),
+    ("ranks", _single, "sorted", "eigenvector_centrality katz_centrality"),
     ("communities", _threshold, "sorted", "louvain_communities leiden_communities"),
     ("clusters", _whole, "sorted", "triangles"),
     ("clusters", _simple, "sorted", "clustering average_clustering transitivity"),
     ("cores", _simple, "sorted", "core_number k_core"),
+    ("sets", _undirected, "sorted", "maximal_independent_set"),
+    ("sets", _undirected, "linear", "maximal_matching"),
     (
         "measures",
         _nothing,

@@ -88,6 +88,9 @@ static inline float med3_f32(float a, float b, float c) {
   if (a != a || b != b || c != c) return min_f32(min_f32(a, b), c);
   return max_f32(min_f32(a, b), min_f32(max_f32(a, b), c));
 }
+static inline U32 med3_u32(U32 a, U32 b, U32 c) {
+  return v_max_u32(v_min_u32(a, b), v_min_u32(v_max_u32(a, b), c));
+}
 static inline I32 med3_i32(I32 a, I32 b, I32 c) {
   I32 low = a < b ? a : b, high = a < b ? b : a;
   return c < low ? low : c > high ? high : c;

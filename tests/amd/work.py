@@ -146,13 +146,27 @@ def triangles(session: Session) -> None:
 
 
 def core_numbers(session: Session) -> None:
-    """Peel a graph with a long row, and a grid, which takes many waves."""
+    """Peel a graph with a long row, and a grid, which takes many waves, with and without a grid barrier."""
     from clgraph.algorithms.cores import core_numbers as found
 
-    src, dst, _ = _graph(8).edge_list()
+    (src, dst, _), facts = _graph(8).edge_list(), session.facts
     simple = Graph.from_edges(src, dst, n=600, duplicates="first", self_loops="drop")
-    for graph in (simple, cg.generators.grid(6, 9)):
-        found(graph, strategy="peel", session=session, verify=True)
+    for has_grid_barrier in (True, False):
+        session.commands.facts = replace(facts, dialect=replace(facts.dialect, has_grid_barrier=has_grid_barrier))
+        for graph in (simple, cg.generators.grid(6, 9)):
+            found(graph, strategy="peel", session=session, verify=True)
+
+
+def sets_and_matchings(session: Session) -> None:
+    """Find independent sets and matchings of graphs with long rows, by teams of lanes and by work-groups."""
+    from clgraph.algorithms.maximal_independent_set import maximal_independent_set
+    from clgraph.algorithms.maximal_matching import maximal_matching, strategies
+
+    strategies._LONG_ROW = 60
+    for graph in (_graph(9, 200, 900), cg.generators.grid(6, 9)):
+        maximal_independent_set(graph, include=[5], session=session, verify=True)
+        maximal_matching(graph, session=session, verify=True)
+        maximal_matching(graph, weight=None, session=session, verify=True)
 
 
 def online(session: Session) -> None:
@@ -263,11 +277,13 @@ def cycles(session: Session) -> None:
 
 def ranks(session: Session) -> None:
     """Rank the vertices of a weighted graph, one of which has a long row."""
+    from clgraph.algorithms.hits import hits
     from clgraph.algorithms.pagerank import pagerank
 
     star = Graph.from_edges(np.arange(1, 3000), np.zeros(2999, np.int64), n=3000, directed=True)
     for graph in (_graph(9, 150, 400, directed=True), star):
         pagerank(graph, max_iter=20, tol=1e-3, strategy="row_blocks", session=session, verify=True)
+        hits(graph, max_iter=20, tol=1e-2, strategy="row_blocks", session=session, verify=True)
 
 
 def columns(session: Session) -> None:
@@ -483,6 +499,7 @@ WORKLOADS: dict[str, Callable[[Session], None]] = {
     "distance_two": distance_two,
     "hash_collisions": _every_strategy("hash_collisions", hashes=2, bit_widths=[1, 6]),
     "core_numbers": core_numbers,
+    "sets_and_matchings": sets_and_matchings,
     "triangles": triangles,
     "partition": partitions,
     "refine_mesh": meshes,

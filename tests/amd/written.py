@@ -77,6 +77,7 @@ WRITTEN: dict[str, tuple] = {
     "V_BFREV_B32": _value("D0.u32 = __builtin_bitreverse32(S0.u32);", {0: 32}),
     "V_MED3_F32": _value("D0.f32 = med3_f32(S0.f32, S1.f32, S2.f32);", _THREE, is_float=True),
     "V_MED3_I32": _value("D0.i32 = med3_i32(S0.i32, S1.i32, S2.i32);", _THREE),
+    "V_MED3_U32": _value("D0.u32 = med3_u32(S0.u32, S1.u32, S2.u32);", _THREE),
     "V_MIN_F32": _value("D0.f32 = min_f32(S0.f32, S1.f32);", _TWO, is_float=True),
     "V_MAX_F32": _value("D0.f32 = max_f32(S0.f32, S1.f32);", _TWO, is_float=True),
     "V_MIN_F64": _value("D0.f64 = min_f64(S0.f64, S1.f64);", {0: 64, 1: 64}, 64, is_float=True),

@@ -37,6 +37,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.data.graphs.graph import Graph
+from clgraph.data.graphs.vertex_hashes import order_key
 from clgraph.engine.plan import Plan
 from clgraph.model.recipe import Phase, Step, Use
 from clgraph.primitives.compact import Compact
@@ -158,15 +159,7 @@ def vertex_order(graph: Graph, order: str, seed: int) -> VertexOrder:
     tile_bits = max(1, n // (tile * _N_BLOCKS)).bit_length() - 1
     n_blocks = -(-n // (tile << tile_bits))
     block_bits = max(0, n_blocks - 1).bit_length()
-    return VertexOrder(order_constant(number), shift, phase_bits, tile_bits, block_bits, _hash_key(seed))
-
-
-def _hash_key(seed: int) -> int:
-    """Return the 32-bit key that makes vertex orders depend on *seed*.
-
-    The offset 9 saves colours on meshes for seed 0.
-    """
-    return (seed + 9) * order_constant("GOLDEN") & 0xFFFFFFFF
+    return VertexOrder(order_constant(number), shift, phase_bits, tile_bits, block_bits, order_key(seed))
 
 
 def rank_steps(graph: Graph, order: str, seed: int) -> tuple[Step, ...]:
@@ -224,7 +217,7 @@ class SmallestLast:
         )
         scope = {
             **plan.scope, "n": n, "ranks": plan.arrays["ranks"], "degrees": session.empty(n, np.uint32),
-            "state": self._state, "key": _hash_key(seed), "wave": 0, "threshold": 0, "widest": self._widest,
+            "state": self._state, "key": order_key(seed), "wave": 0, "threshold": 0, "widest": self._widest,
         }  # fmt: skip
         self._start = program.bind("start_degrees", n, scope)
         self._finish = program.bind("finish_ranks", n, scope, shift=0)

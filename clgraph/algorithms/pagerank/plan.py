@@ -1,4 +1,4 @@
-"""The plan of PageRank on one device, and the blocks of rows that its kernels process."""
+"""The plan of PageRank and its relatives on one device, and the blocks of rows that their kernels process."""
 
 from __future__ import annotations
 
@@ -13,29 +13,39 @@ from clgraph.engine.plan import Plan
 from clgraph.model.recipe import Phase
 from clgraph.runtime.graphs.device_graph import device_graph
 
-ROWS = "pagerank/rows.cl"
-_BATCH = 8  # rounds that the host enqueues on a GPU before it reads whether the ranks have converged
+START = "pagerank/start.cl"
+_BATCH = 8  # iterations that the host enqueues on a GPU before it reads whether the values have converged
 
 
-class PageRankPlan(Plan):
-    """A plan that ranks the vertices of a graph.
+class PowerPlan(Plan):
+    """A plan that gives values to the vertices of a graph by iteration.
 
-    Kernels read the rows of the reversed graph.
+    The kernels of each pull read the rows of one of the problem's graphs; the plan's own rows are those of the first.
     """
 
     def _given(self) -> tuple[Mapping[str, int | str], Mapping[str, Any]]:
-        rows = device_graph(self.session, self.problem.graph.reverse)
+        rows = device_graph(self.session, self.problem.pulls[0])
         return rows.defines(), rows.scope
 
-    def result(self) -> tuple[NDArray[Any], int, float]:
-        """Return the ranks, the number of iterations, and the sum of the changes in the last one, after ``run()``."""
+    def result(self) -> tuple[Any, ...]:
+        """Return the values that each pull makes, those of the last pull first, the number of iterations, and the sum
+        of the changes of the last pull in the last one, after ``run()``.
+        """
+        pulls = range(len(self.problem.pulls))
         if not self.arrays:  # The graph has no vertices.
-            return np.zeros(0, self.problem.dtype), 0, 0.0
-        ranks, totals, control = self.read(
-            *((self.arrays[name], 0, self.arrays[name].size) for name in ("ranks", "totals", "control"))
-        )
-        constant = self.program(ROWS).constant
-        return ranks, int(control[constant("ROUNDS")]), float(totals[constant("CHANGE")])
+            return *(np.zeros(0, self.problem.dtype) for _ in pulls), 0, 0.0
+        names = [name_in_pull("ranks", pull) for pull in reversed(pulls)] + ["totals", "control"]
+        *values, totals, control = self.read(*((self.arrays[name], 0, self.arrays[name].size) for name in names))
+        constant, lanes = self.program(START).constant, self.problem.n_lanes
+        if lanes > 1:
+            values = [each.reshape(-1, lanes).T[: len(self.problem.home)].copy() for each in values]
+        changes = totals.reshape(constant("TEAM"), 2, -1)[:, constant("CHANGE")]
+        return *values, int(control[constant("ROUNDS")]) // len(pulls), float(changes.max())
+
+
+def name_in_pull(name: str, pull: int) -> str:
+    """Return the name of the array or number of a pull that kernels call *name*."""
+    return f"{name}_{pull}" if pull else name
 
 
 class Inputs:
@@ -46,36 +56,38 @@ class Inputs:
 
     def run(self) -> None:
         problem, arrays = self._plan.problem, self._plan.arrays
-        settings = [problem.alpha, 1 / problem.graph.n_vertices, problem.tol]  # in the order of cl/pagerank/state.h
-        arrays["settings"].set(np.array(settings, arrays["settings"].dtype))
+        arrays["settings"].set(np.array(problem.numbers, arrays["settings"].dtype))
         for name in ("home", "refuge", "initial"):
-            if (given := getattr(problem, name)) is not None:
-                arrays[name].set(given.astype(problem.dtype))
+            given = problem.lanes if name == "home" and problem.n_lanes > 1 else getattr(problem, name)
+            if given is not None:
+                arrays[name].set(given.astype(problem.dtype).ravel())
         arrays["control"].fill(0)
 
 
 class PowerIteration:
-    """The step that repeats rounds until the ranks have converged or the greatest number of rounds is reached.
+    """The step that repeats iterations until the values have converged or the greatest number of them is reached.
 
     Parameters
     ----------
     plan : Plan
-    rounds : tuple of Phase
-        The launches of a round, which has the parameter ``round``.
+    pulls : tuple of tuple of Phase
+        The launches of each pull of an iteration, which have the parameter ``round``.
     """
 
-    def __init__(self, plan: Plan, rounds: tuple[Phase, ...]) -> None:
-        self._plan, self._rounds = plan, [plan.bound(phase) for phase in rounds]
-        self._done = plan.program(ROWS).constant("DONE")
+    def __init__(self, plan: Plan, pulls: tuple[tuple[Phase, ...], ...]) -> None:
+        self._plan, self._pulls = plan, [[plan.bound(phase) for phase in pull] for pull in pulls]
+        self._done = plan.program(START).constant("DONE")
         self._batch = 1 if plan.session.facts.is_cpu else _BATCH
 
     def run(self) -> None:
         most, control = self._plan.problem.max_iter, self._plan.arrays["control"]
         tell = progress.begin("ranking", most, "iterations")
-        for first in range(1, most + 1, self._batch):
-            last = min(first + self._batch - 1, most)
-            for number in range(first, last + 1):
-                for launch in self._rounds:
+        number = 0  # of the pull
+        for first in range(0, most, self._batch):
+            last = min(first + self._batch, most)
+            for launches in (last - first) * self._pulls:
+                number += 1
+                for launch in launches:
                     launch.set(round=number)
                     launch()
             tell(last)
