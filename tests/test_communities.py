@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import clgraph as cg
-from clgraph.algorithms.communities import STRATEGIES
+from clgraph.algorithms.communities import STRATEGIES, climbing, levels
 from clgraph.data.graphs.integer_graph import integer_graph
 from clgraph.errors import InputError, VerificationError
 from clgraph.reference.communities import check_communities
@@ -34,6 +34,25 @@ def test_labels_are_equal_on_all_devices(session: Session, pocl: Session, method
     found = cg.communities(graph, method=method, seed=5, session=session, verify=True)
     assert np.array_equal(found.labels, cg.communities(graph, method=method, seed=5, session=pocl).labels)
     assert found.quality > 0.1
+
+
+def test_levels_in_one_launch_and_in_many_have_the_same_labels(monkeypatch: pytest.MonkeyPatch, session: Session) -> None:
+    if session.facts.is_cpu or not session.facts.dialect.has_grid_barrier:
+        pytest.skip("this device takes a launch for each phase of a round")
+    graph = cg.generators.rmat(12, 8)
+    for given in ({}, {"max_levels": 2}, {"method": "louvain"}):
+        found = cg.communities(graph, session=session, **given)
+        monkeypatch.setattr(climbing, "_ROOM", 1)  # Then a launch leaves coarser levels to the next one.
+        monkeypatch.setattr(climbing, "_LEVELS", 0)
+        session.kept.forget()
+        in_parts = cg.communities(graph, session=session, **given)
+        monkeypatch.setattr(levels, "MAX_CLIMBED_ENTRIES", -1)
+        session.kept.forget()
+        in_many = cg.communities(graph, session=session, **given)
+        session.kept.forget()
+        monkeypatch.undo()
+        assert np.array_equal(in_parts.labels, found.labels) and np.array_equal(in_many.labels, found.labels)
+        assert in_parts.levels == found.levels == in_many.levels
 
 
 @pytest.mark.parametrize("method", ["leiden", "louvain"])

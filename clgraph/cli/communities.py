@@ -21,7 +21,7 @@ def _add_settings(parser: argparse.ArgumentParser) -> None:
         help="modularity (the default), or cpm, the constant Potts model",
     )  # fmt: skip
     parser.add_argument("--resolution", type=float, default=1.0, help="higher values give smaller communities (1)")
-    parser.add_argument("--iterations", type=int, default=4, help="how often to start again from what was found (4)")
+    parser.add_argument("--iterations", type=int, default=8, help="how often to start from what was found, at most (8)")
     parser.add_argument("--seed", type=int, default=0, help="of all random choices (0)")
 
 

@@ -82,7 +82,7 @@ def communities(
     initial: Any = None,
     seed: Seed = 0,
     max_levels: int = 64,
-    iterations: int = 4,
+    iterations: int = 8,
     strategy: str = "auto",
     session: SessionLike = None,
     verify: bool = False,
@@ -111,7 +111,8 @@ def communities(
     max_levels : int
         The greatest number of levels, 1 … 64.
     iterations : int
-        How often to start again from the communities found; it ends earlier if that does not raise the quality.
+        How often to start from the communities found, at most. The search ends after an iteration that raises the
+        modularity by less than 1e-4, or the constant Potts model not at all.
     strategy : str
         A key of :data:`STRATEGIES`, or ``"auto"`` for the cost model's choice.
     session : Session, str, pyopencl Device, Context or CommandQueue, or None

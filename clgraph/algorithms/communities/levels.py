@@ -18,7 +18,7 @@ _GROUPS_A_UNIT = 8  # work-groups per compute unit; on CPUs each of their sub-gr
 _CLIMBING_GROUPS_A_UNIT = 4  # the same for the kernel "climb", so that all its work-groups run at once
 # A level with more entries takes several launches for each round. More work-groups run then, and rounds of R-MAT 22 take
 # 0.75 of the time on an H200.
-_MAX_CLIMBED_ENTRIES = 1 << 22
+MAX_CLIMBED_ENTRIES = 1 << 22
 _ENTRIES_A_LANE = 4  # On GPUs a level gets a work-item for this number of entries, or for each vertex if that is more.
 _MIN_CPU_SHARE = 512  # Vertices of a work-group on a CPU. With fewer, starting it takes longer than its work.
 GIANT = 4096  # On GPUs all work-groups share a group of vertices with more entries than this.
@@ -53,7 +53,7 @@ class Launches:
         facts = self._session.facts
         self._divides_rows = not facts.is_cpu
         can_climb = not facts.is_cpu and bool(facts.dialect.has_grid_barrier)
-        self._max_climbed = _MAX_CLIMBED_ENTRIES if can_climb else -1  # entries of a level
+        self._max_climbed = MAX_CLIMBED_ENTRIES if can_climb else -1  # entries of a level
         for source in (MOVE, REFINE, CONTRACT, *((CLIMB,) if can_climb else ())):
             plan.program(source)  # Compile the kernels now, so that no run waits for the compiler.
         program = plan.program(MOVE)

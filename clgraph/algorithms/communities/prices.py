@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from clgraph.algorithms.communities.levels import MAX_CLIMBED_ENTRIES
 from clgraph.algorithms.communities.problem import CommunitiesProblem
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Gathers, Work
 
-PASSES = 30.0  # looks at each entry of the graph, over all rounds and levels
-LEVELS, LEVEL_ROUNDS, ROUND_LAUNCHES = 6.0, 16.0, 5.0
+ITERATIONS = 4.0  # A search takes 2 to 6, whatever the limit.
+PASSES = 25.0  # looks at each entry of the graph in an iteration, over all rounds and levels
+LEVELS, ROUNDS, PHASES = 8.0, 8.0, 4.0  # of an iteration, a level, and a round
 
 
 def half_rounds(problem: CommunitiesProblem, facts: DeviceFacts) -> Work:
     """Return the work of all iterations. Each look at an entry gathers a label and adds to a table."""
     n, m = float(problem.stats.n_vertices), float(problem.stats.n_edges)
-    rounds = problem.iterations * LEVELS * LEVEL_ROUNDS
+    iterations = min(float(problem.iterations), ITERATIONS)
+    passes, rounds = iterations * PASSES, iterations * LEVELS * ROUNDS
+    climbs = not facts.is_cpu and m <= MAX_CLIMBED_ENTRIES  # in one launch an iteration
     return Work(
-        launches=rounds * ROUND_LAUNCHES,
-        read_backs=rounds,
-        streamed_bytes=PASSES * (16.0 * m + 20.0 * n),
-        gathers=(Gathers(PASSES * m, 4.0 * n), Gathers(PASSES * m, 2.0**14 if facts.is_cpu else 12.0 * m)),
+        launches=iterations if climbs else rounds * PHASES,
+        read_backs=iterations if climbs else rounds,
+        grid_barriers=rounds * PHASES if climbs else 0.0,
+        streamed_bytes=passes * (16.0 * m + 20.0 * n),
+        gathers=(Gathers(passes * m, 4.0 * n), Gathers(passes * m, 2.0**14 if facts.is_cpu else 12.0 * m)),
     )

@@ -20,6 +20,7 @@ METHODS = ("leiden", "louvain")
 OBJECTIVES = ("modularity", "cpm")
 MAX_RESOLUTION = 2.0**20
 MAX_LEVELS = 64
+ITERATIONS = 8
 _MAX_ENTRIES = 2**30  # Kernels number entries by 32 bits, and look up to 2**20 entries ahead.
 
 
@@ -38,7 +39,7 @@ class CommunitiesProblem(GraphProblem):
     resolution: float = 1.0
     seed: int = 0
     max_levels: int = MAX_LEVELS
-    iterations: int = 4
+    iterations: int = ITERATIONS
     initial: NDArray[np.int32] | None = None
 
     def admitted(self) -> Self:
@@ -60,7 +61,7 @@ def as_problem(
     initial: Any = None,
     seed: Seed = 0,
     max_levels: int = MAX_LEVELS,
-    iterations: int = 4,
+    iterations: int = ITERATIONS,
 ) -> CommunitiesProblem:
     """Return the problem of these arguments of :func:`communities`, or raise an :class:`InputError`."""
     check_choice("method", method, METHODS)
