@@ -4,9 +4,10 @@
 
 It needs the packages igraph, networkit and sc-cluster-libreville. All codes run in turn, once for each of ``--seeds``
 seeds. igraph's Leiden takes two iterations on one thread, and libreville runs until an iteration changes nothing. Times
-are medians, without the conversion of the graph. ``--leave-out`` names codes to leave out. In a row, ``quality`` is the
-median modularity, recomputed for all codes by :func:`clgraph.modularity`. ``n_apart`` counts the communities that are not
-connected, in all seeds together. ``nmi`` is the median normalized mutual information with the planted communities.
+are medians, without the conversion of the graph. ``--leave-out`` names codes to leave out. In a row, ``quality`` is
+the median modularity, recomputed for all codes by :func:`clgraph.modularity`. ``n_apart`` counts the communities that
+are not connected, in all seeds together. ``nmi`` is the median normalized mutual information with the planted
+communities.
 """
 
 from __future__ import annotations
@@ -129,7 +130,8 @@ def measure(name: str, args: argparse.Namespace, session: Session) -> list[dict[
         qualities = [modularity(graph, labels) for labels in found[code]]
         row: dict[str, Any] = {
             "benchmark": "communities_peers", "algorithm": "communities", "graph": name, "n_vertices": graph.n_vertices,
-            "n_entries": graph.n_edges, "code": code, "seeds": args.seeds, "wall_seconds": float(np.median(seconds[code])),
+            "n_entries": graph.n_edges, "code": code, "seeds": args.seeds,
+            "wall_seconds": float(np.median(seconds[code])),
             "quality": float(np.median(qualities)), "least_quality": min(qualities), "greatest_quality": max(qualities),
             "n_communities": int(np.median([np.unique(labels).size for labels in found[code]])),
             "n_apart": sum(n_apart(graph, labels) for labels in found[code]),
@@ -148,7 +150,7 @@ def main() -> int:
     made = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     made.add_argument("-d", "--device", default="pocl")
     made.add_argument("--graphs", nargs="+", metavar="NAME", default=[*GRAPHS], help=f"of {', '.join(GRAPHS)}")
-    made.add_argument("--iterations", nargs="+", type=int, default=[2], help="ours (default %(default)s)")
+    made.add_argument("--iterations", nargs="+", type=int, default=[8], help="ours (default %(default)s)")
     made.add_argument("--seeds", type=int, default=5)
     made.add_argument("--leave-out", nargs="*", metavar="CODE", default=[])
     made.add_argument("--json", metavar="PATH", help="add rows to this file")
@@ -158,7 +160,8 @@ def main() -> int:
         rows = measure(name, args, session)
         for row in rows:
             print(f"{row['graph']:16s}{row['code']:24s}{row['wall_seconds']:8.3f} s  {row['quality']:.5f} "
-                  f"({row['least_quality']:.5f} .. {row['greatest_quality']:.5f})  {row['n_communities']:7d} communities, "
+                  f"({row['least_quality']:.5f} .. {row['greatest_quality']:.5f})  "
+                  f"{row['n_communities']:7d} communities, "
                   f"{row['n_apart']} apart, NMI {row.get('nmi', float('nan')):.4f}", flush=True)  # fmt: skip
         if args.json:
             write_rows(args.json, rows)

@@ -303,7 +303,7 @@ BUGS: dict[Place, dict[str, tuple[str, str]]] = {
             "store_relaxed(table->keys + slot, group);",
         )
     },
-    Place("communities/climb.cl", "community_climbs", DIVIDED): {
+    Place("communities/climb.h", "community_climbs", DIVIDED): {
         "hubs-that-choose-early": ("scratch);\n      MEET_ALL\n      choose", "scratch);\n      choose"),
     },
     Place("communities/movers.h", "community_moves", ONE): {

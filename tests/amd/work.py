@@ -462,7 +462,9 @@ def undone(session: Session) -> None:
         for method in ("leiden", "louvain"):
             found = []
             for has_grid_barrier in (True, False):  # all levels in one launch, and in many
-                session.commands.facts = replace(facts, dialect=replace(facts.dialect, has_grid_barrier=has_grid_barrier))
+                session.commands.facts = replace(
+                    facts, dialect=replace(facts.dialect, has_grid_barrier=has_grid_barrier)
+                )
                 session.kept.forget()
                 found.append(communities(Graph.from_edges(*given), method=method, session=session, verify=True).labels)
             np.testing.assert_array_equal(*found)

@@ -11,8 +11,8 @@ from clgraph.runtime.driver.failure import check_status
 from clgraph.runtime.memory.arrays import DeviceArray
 
 REFINING_ROUNDS = 4
-# The search ends after an iteration that raises the modularity by less than this, and a level after two successive rounds
-# that together raise it by less than a tenth of this. Lower values take longer, and hardly raise the quality.
+# The search ends after an iteration that raises the modularity by less than this, and a level after two successive
+# rounds that together raise it by less than a tenth of this. Lower values take longer, and hardly raise the quality.
 _LEAST_GAIN, _FINER = 1e-4, 10
 _MIN_ROUNDS = 5
 # One launch keeps the groups of this number of times as many vertices as the first level has, and the gaps between this
@@ -76,13 +76,16 @@ class Climbing(Launches):
         self._reserve(2 * level.m)
         self._make_next(level)
         merged = session.empty(self._merged_size(_ROOM * level.n) + _LEVELS * self._step, np.int32)
-        climbed = session.zeros(self._climbed["WORDS"] + plan.problem.max_levels * self._climbed["LEVEL_WORDS"], np.int32)
+        climbed = session.zeros(
+            self._climbed["WORDS"] + plan.problem.max_levels * self._climbed["LEVEL_WORDS"], np.int32
+        )
         self._control.fill(0)
         self._begin_search()
         self._launch(
-            CLIMB, "climb", level.n, seed=plan.problem.seed, depth=depth, max_levels=plan.problem.max_levels, rested=int(rested),
-            n_rounds=REFINING_ROUNDS if plan.problem.method == "leiden" else 0, n_entries=level.m, room=merged.size,
-            merged=merged, climbed=climbed, control=self._control, member_list=plan.arrays["members"], **self._next, **self._judged(),
+            CLIMB, "climb", level.n, seed=plan.problem.seed, depth=depth, max_levels=plan.problem.max_levels,
+            rested=int(rested), n_rounds=REFINING_ROUNDS if plan.problem.method == "leiden" else 0, n_entries=level.m,
+            room=merged.size, merged=merged, climbed=climbed, control=self._control,
+            member_list=plan.arrays["members"], **self._next, **self._judged(),
         )  # fmt: skip
         words = climbed.get()
         check_status(int(self._control.item(self._status)), "climb")
@@ -109,7 +112,7 @@ class Climbing(Launches):
         return levels[1:], is_left
 
     def _merged_size(self, n: int) -> int:
-        return -(-n // self._step) * self._step
+        return -(-n // int(self._step)) * int(self._step)
 
     def _make_next(self, level: Level) -> None:
         """Make the arrays that coarser levels need, if they are too small for *level*."""

@@ -16,8 +16,8 @@ from clgraph.runtime.programs.program import Launch
 MOVE, REFINE, CONTRACT, CLIMB = (f"communities/{name}.cl" for name in ("move", "refine", "contract", "climb"))
 _GROUPS_A_UNIT = 8  # work-groups per compute unit; on CPUs each of their sub-groups has a hash table of its own
 _CLIMBING_GROUPS_A_UNIT = 4  # the same for the kernel "climb", so that all its work-groups run at once
-# A level with more entries takes several launches for each round. More work-groups run then, and rounds of R-MAT 22 take
-# 0.75 of the time on an H200.
+# A level with more entries takes several launches for each round. More work-groups run then, and rounds of R-MAT 22
+# take 0.75 of the time on an H200.
 MAX_CLIMBED_ENTRIES = 1 << 22
 _ENTRIES_A_LANE = 4  # On GPUs a level gets a work-item for this number of entries, or for each vertex if that is more.
 _MIN_CPU_SHARE = 512  # Vertices of a work-group on a CPU. With fewer, starting it takes longer than its work.
@@ -122,7 +122,8 @@ class Launches:
             **level.arrays, **self._slots, **self._same, **self._long, "state": self._state, "search": self._search,
         }  # fmt: skip
         numbers = {
-            "n": level.n, "is_unit": int(level.arrays.get("entry_weights") is self._nothing), "row_room": 2 * level.longest,
+            "n": level.n, "is_unit": int(level.arrays.get("entry_weights") is self._nothing),
+            "row_room": 2 * level.longest,
         }  # fmt: skip
         for name, value in values.items():
             (arrays if isinstance(value, DeviceArray) else numbers)[name] = value
