@@ -144,6 +144,19 @@ def components(session: Session) -> None:
     assert np.array_equal(numbered(lists.parents())[1], wanted.labels)
 
 
+def ranks(session: Session) -> None:
+    """Rank vertices, of which one has a long row, for one personalization and for several, and as hubs."""
+    from clgraph.algorithms.hits import hits
+    from clgraph.algorithms.pagerank import pagerank
+
+    graph = Graph.from_edges([*range(1, 2500), 0], [0] * 2499 + [7], n=2500, directed=True)
+    for strategy in ("row_blocks", "rows"):
+        hits(graph, max_iter=3, strategy=strategy, session=session, verify=True)
+        pagerank(graph, tol=0.1, strategy=strategy, session=session, verify=True)
+    homes = np.random.default_rng(1).random((3, graph.n_vertices))
+    pagerank(graph, personalization=homes, tol=0.1, strategy="lanes", session=session, verify=True)
+
+
 def triangles(session: Session) -> None:
     """Count triangles with tables so small that rows are cut in pieces, and by marks."""
     from clgraph.algorithms.triangles import triangles

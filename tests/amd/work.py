@@ -284,6 +284,8 @@ def ranks(session: Session) -> None:
     for graph in (_graph(9, 150, 400, directed=True), star):
         pagerank(graph, max_iter=20, tol=1e-3, strategy="row_blocks", session=session, verify=True)
         hits(graph, max_iter=20, tol=1e-2, strategy="row_blocks", session=session, verify=True)
+        homes = np.random.default_rng(1).random((5, graph.n_vertices))
+        pagerank(graph, personalization=homes, max_iter=9, tol=1e-2, strategy="lanes", session=session, verify=True)
 
 
 def columns(session: Session) -> None:
