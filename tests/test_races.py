@@ -91,10 +91,10 @@ BUGS: dict[Place, dict[str, tuple[str, str]]] = {
     Place("maximal_matching/rounds.cl", "matching", (*lanes.WIDE, "-DTEAM=2u", "-DTRIES=2")): {
         # A vertex whose choice has made it its mate chooses again.
         "mate-not-told-from-others": ("return mate != NOBODY && mate != v;", "return mate != NOBODY;"),
-        # Lanes of a team that read other values go through parts of a row only.
-        "each-lane-decides": (
-            "sg_broadcast(is_open && must_choose(v, choice, on) && !is_long(v, on), leader)",
-            "(is_open && must_choose(v, choice, on) && !is_long(v, on))",
+        # A lane takes the best edge of another team's row.
+        "edge-of-another-team": (
+            "before < TEAMS ? before * TEAM : 0u;",
+            "before < TEAMS ? (before + 1u) % TEAMS * TEAM : 0u;",
         ),
     },
     Place("triangles/table.h", "triangle_tables", ("-DWG_SIZE=4",), "threads"): {

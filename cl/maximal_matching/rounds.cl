@@ -11,7 +11,7 @@
  *   long_rows   the vertices with more than LONG_ROW entries, whose choices work-groups make
  *   state       words below
  *
- * A team of TEAM lanes takes a vertex.
+ * A lane takes a vertex.  Teams of TEAM lanes go along the rows of the vertices that choose.
  *
  * Races: choices and mates are read while others write them.  While v has no mate, c keeps its choice of v, so v may
  * trust any value of choices[c] that is v.  Then mates[v] is c, which tells c that its choice is not taken by another: a
@@ -79,7 +79,8 @@ KERNEL choose_long(uint round, uint key, __global const offset_t *row_offsets, _
   LOCAL_ARRAY edge_t best_of[SUB_GROUPS_PER_GROUP];
   LOCAL_ARRAY int wanted;
   const graph_t on = {row_offsets, column_indices, edge_weights, mates, key};
-  for (uint i = get_group_id(0); i < state[STATE_LONG]; i += get_num_groups(0)) {
+  const uint n_long = state[STATE_LISTED + round % 3u] ? state[STATE_LONG] : 0u;
+  for (uint i = get_group_id(0); i < n_long; i += get_num_groups(0)) {
     const int v = long_rows[i];
     if (get_local_id(0) == 0)
       wanted = load_relaxed(mates + v) == NOBODY && must_choose(v, load_relaxed(choices + v), on);
@@ -99,23 +100,41 @@ KERNEL choose_long(uint round, uint key, __global const offset_t *row_offsets, _
   }
 }
 
-/* Let the team of each v that is open choose if it has to, and make v the mate of its choice if that has chosen v.  Every
- * lane calls.  The first lane of a team decides, because others may read other values.  Returns 1 if v is still open. */
+/* Returns the best edge of the lane's vertex v, for each lane that chooses.  Each team goes along the row of one of these
+ * vertices at a time.  Every lane calls. */
+INLINE edge_t best_of_rows(int v, int chooses, int is_fresh, graph_t on) {
+  edge_t best = {0u, 0u, NOTHING_LEFT};
+  for (lane_mask_t left = sg_ballot(chooses); left;) {
+    const uint team = sg_lane() / TEAM;
+    lane_mask_t rest = left;
+    for (uint i = 0u; i < team; i++) rest &= rest - 1u;
+    const int u = sg_broadcast(v, rest ? lowest_lane(rest) : 0u);
+    edge_t found = {0u, 0u, NOTHING_LEFT};
+    if (rest) found = best_edge(u, sg_lane() % TEAM, TEAM, is_fresh, on);
+    found = best_of_lanes(found, TEAM);
+    const uint before = lane_count(left & lanes_below_mask()), from = before < TEAMS ? before * TEAM : 0u;
+    const edge_t mine = {sg_broadcast(found.weight, from), sg_broadcast(found.hash, from), sg_broadcast(found.u, from)};
+    if (before < TEAMS && (left >> sg_lane() & 1u)) best = mine;
+    for (uint i = 0u; i < TEAMS; i++) left &= left - 1u;
+  }
+  return best;
+}
+
+/* Let the vertex of each lane that is open choose if it has to, and make it the mate of its choice if that has chosen it.
+ * Every lane calls.  Returns 1 if the vertex is still open. */
 INLINE int try_vertex(int v, int is_open, int is_fresh, volatile __global int *choices,
                       __global weight_t *mate_weights, graph_t on) {
-  const uint lane = sg_lane() % TEAM, leader = sg_lane() - lane;
-  int choice = sg_broadcast(is_open ? load_relaxed(choices + v) : NOTHING_LEFT, leader);
-  const int chooses = sg_broadcast(is_open && must_choose(v, choice, on) && !is_long(v, on), leader);
-  if (sg_any(chooses)) {
-    edge_t best = {0u, 0u, NOTHING_LEFT};
-    if (chooses) best = best_edge(v, lane, TEAM, is_fresh, on);
-    best = best_of_lanes(best, TEAM);
-    if (chooses) choice = best.u;
-    if (chooses && lane == 0u) write_choice(v, best, choices, mate_weights);
+  int choice = is_open ? load_relaxed(choices + v) : NOTHING_LEFT;
+  const int chooses = is_open && must_choose(v, choice, on) && !is_long(v, on);
+  const edge_t best = best_of_rows(v, chooses, is_fresh, on);
+  if (chooses) {
+    choice = best.u;
+    write_choice(v, best, choices, mate_weights);
   }
-  const int is_mutual = sg_broadcast(choice >= 0 && load_relaxed(choices + max(choice, 0)) == v, leader);
-  if (is_mutual && lane == 0u) store_relaxed(on.mates + v, choice);
-  return is_open && choice != NOTHING_LEFT && !is_mutual;
+  if (choice < 0) return is_open && choice == NOBODY;
+  if (load_relaxed(choices + choice) != v) return 1;
+  store_relaxed(on.mates + v, choice);
+  return 0;
 }
 
 /* Try the undecided vertices, in the first round all, and list each that stays undecided. */
@@ -130,16 +149,15 @@ KERNEL run_round(int n, uint round, uint key, __global const offset_t *row_offse
     store_relaxed(state + STATE_LISTED + (round + 2u) % 3u, 0u);
     if (size) store_relaxed(state + STATE_ROUNDS, round + 1u);
   }
-  const share_t share = team_share_of((size + TEAMS - 1u) / TEAMS);
-  for (uint block = share.first; block < share.end; block += share.step) {
-    const uint item = block * TEAMS + sg_lane() / TEAM;
-    int v = (int)item, is_open = item < size;
+  const list_share_t share = share_of_list(size, get_group_id(0), get_num_groups(0));
+  for (uint i = share.first; i < share.end; i += share.step) {
+    const uint item = i + sg_lane() * share.stride;
+    int v = (int)item, is_open = item < share.end;
     if (round && is_open) v = list[item];
     for (int k = 0; k < TRIES && sg_any(is_open); k++)
       is_open = try_vertex(v, is_open, round == 0u && k == 0, choices, mate_weights, on);
-    const int is_left = is_open && sg_lane() % TEAM == 0u;
-    const uint slot = push_sub_group(state + STATE_LISTED + (round + 1u) % 3u, is_left);
-    if (is_left) next_list[slot] = v;
+    const uint slot = push_sub_group(state + STATE_LISTED + (round + 1u) % 3u, is_open);
+    if (is_open) next_list[slot] = v;
   }
 }
 

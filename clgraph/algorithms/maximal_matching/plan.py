@@ -45,10 +45,9 @@ class Rounds:
         self._plan, self._n = plan, plan.scope["n"]
         program, most = plan.program(ROUNDS), GROUPS_PER_UNIT * plan.session.facts.compute_units
         self._lists = program.constant("STATE_LISTED")
-        items = self._n * plan.setting.details["team"]
-        self._launches = [program.bind("run_round", items, plan.scope, max_groups=most, round=0)]
+        self._launches = [program.bind("run_round", self._n, plan.scope, max_groups=most, round=0)]
         if plan.setting.details["long_rows"]:
-            long = program.bind("choose_long", items, plan.scope, max_groups=most, round=0)
+            long = program.bind("choose_long", most * program.work_group_size, plan.scope, max_groups=most, round=0)
             self._launches.insert(0, long)
 
     def run(self) -> None:
