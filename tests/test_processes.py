@@ -225,7 +225,7 @@ def test_a_process_that_ends_is_named_and_started_again() -> None:
         team.each(leave, range(2))
     check(cg.connected_components(stream), expected)  # new processes
     assert not {*before} & {*team.each(process_ids)}
-    with pytest.raises(DeviceError, match="split the graph again"):
+    with pytest.raises(DeviceError, match="split the data again"):
         cg.connected_components(parts)
     os.kill(team.each(process_ids)[0], signal.SIGKILL)
     with pytest.raises(DeviceError, match=r"devices\[0\], .* has ended"):

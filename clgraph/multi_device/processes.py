@@ -167,7 +167,7 @@ class Processes:
         """
         with self._lock:
             if needs is not None and (needs != self.generation or not self._processes):
-                raise DeviceError("a process that held a part of the graph has ended; split the graph again")
+                raise DeviceError("a process that held a part of the data has ended; split the data again")
             if not self._processes:
                 self._processes = [_Process(device) for device in self._devices]
                 self.generation += 1
