@@ -24,7 +24,7 @@ from clgraph.errors import (
     KernelBuildError,
     KernelSourceError,
 )
-from clgraph.hetero import POLICIES, Kernel, Work, map_rows, process_runner, shared_loads
+from clgraph.hetero import POLICIES, Kernel, Work, map_rows, process_runner, shared_copy, shared_loads
 from clgraph.hetero.process_runner import ProcessDevice, devices_of
 from clgraph.hetero.shared_loads import SharedLoads
 from clgraph.multi_device.processes import Processes
@@ -102,7 +102,7 @@ def test_arrays_are_copied_once_and_new_values_are_seen(twins: list[Any], monkey
         assert made.count(x.nbytes) == 1
         assert made.count(x.size) == 3  # the results
         made.clear()
-    shared = shared_memory.copies(x)[0]
+    shared = shared_copy(x)
     assert np.allclose(scheduler.run(SQUARE, [shared]).results[0], squares(x))
     assert x.nbytes not in made
 
@@ -116,6 +116,7 @@ def test_copies_of_arrays_are_filled_where_they_are_needed() -> None:
     assert shared_memory.place_of(loads.of("x", x[499_999:])) is not None
     assert copy.is_filled.tolist() == [False, True, True, True]
     assert loads.of("x", x[:9]).base is x
+    assert np.array_equal(shared_copy(x.reshape(1 << 10, -1)), x.reshape(1 << 10, -1))
     np.testing.assert_array_equal(loads.of("x", np.flip(x)[:].copy()), x[::-1])
     with pytest.raises(InputError, match="contiguous"):
         loads.of("x", x[::2])

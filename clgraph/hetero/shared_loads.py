@@ -52,6 +52,23 @@ def new_output(shape: tuple[int, ...], dtype: DTypeLike) -> NDArray[Any]:
         return np.empty(shape, dtype)
 
 
+def shared_copy(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a copy of *array* in shared memory, which the processes of several GPUs read without further copies.
+
+    Raises
+    ------
+    HostMemoryError
+        The system has no shared memory left for the array.
+
+    Examples
+    --------
+    >>> x = shared_copy(np.arange(1e6, dtype=np.float32))
+    >>> results, report = HeteroScheduler("all").run(work, [x] * 3)
+    """
+    whole = np.ascontiguousarray(array)
+    return shared_memory.copies(whole.reshape(-1))[0].reshape(whole.shape)
+
+
 class SharedLoads:
     """Copies of arrays in shared memory, which last until a load does not use them.
 
