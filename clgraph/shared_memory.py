@@ -177,9 +177,10 @@ def _created(n_bytes: int) -> SharedMemory:
 
 
 def _free_bytes(memory: SharedMemory) -> int:
-    if not hasattr(os, "fstatvfs"):
+    try:
+        system = os.fstatvfs(memory._fd)  # type: ignore[attr-defined]
+    except (AttributeError, OSError):  # Some systems do not tell.
         return memory.size
-    system = os.fstatvfs(memory._fd)  # type: ignore[attr-defined]
     return system.f_bavail * system.f_frsize
 
 

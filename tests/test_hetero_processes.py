@@ -196,12 +196,14 @@ def interrupted() -> None:
     """Interrupt a run of several minutes, print what the processes are, and run again; in a process of its own."""
     cg.HeteroScheduler._sessions_of = lambda _self, devices: list(devices)  # type: ignore[method-assign]
     devices = two_processes()
-    print(*(device.processes.each(process_ids)[0] for device in devices))
     long = map_rows("result = 0; for (long k = 0; k < (1l << 36); k++) result += sin(result + k);", dtype=np.float32)
     main = threading.main_thread().ident
     assert main is not None
-    threading.Timer(3.0, signal.pthread_kill, (main, signal.SIGINT)).start()
     scheduler = cg.HeteroScheduler(devices, policy="greedy", sub_loads=2)
+    devices[1].processes.interrupt()  # A process may end while it has nothing to do.
+    assert np.allclose(scheduler.run(SQUARE, [numbers(N)]).results[0], squares(numbers(N)))
+    print(*(device.processes.each(process_ids)[0] for device in devices))
+    threading.Timer(3.0, signal.pthread_kill, (main, signal.SIGINT)).start()
     try:
         scheduler.run(long, [np.ones((4, 1), np.float32)])
     except KeyboardInterrupt:

@@ -136,6 +136,7 @@ class Processes:
         self._dropped: list[Any] = []
         self.generation = 0  # Number of starts of the processes. A new start loses all values that the processes kept.
         self._names: list[str] = []
+        self._is_interrupted = False
 
     def __len__(self) -> int:
         return len(self._devices)
@@ -166,6 +167,9 @@ class Processes:
             ended, and the next call starts new processes.
         """
         with self._lock:
+            if self._is_interrupted:
+                self._end()
+                self._is_interrupted = False
             if needs is not None and (needs != self.generation or not self._processes):
                 raise DeviceError("a process that held a part of the data has ended; split the data again")
             if not self._processes:
@@ -224,7 +228,11 @@ class Processes:
         return answers
 
     def interrupt(self) -> None:
-        """Kill the processes, so that a call that another thread waits for ends with an error at once."""
+        """Kill the processes, so that a call for which another thread waits ends with an error at once.
+
+        The next call starts new processes.
+        """
+        self._is_interrupted = True
         for process in self._processes:
             process.process.kill()
 
