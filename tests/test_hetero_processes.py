@@ -1,5 +1,6 @@
 """Loads on devices that have a process each: right answers, what is copied, and processes that end."""
 
+import dataclasses
 import os
 import signal
 import threading
@@ -26,7 +27,9 @@ from clgraph.errors import (
 )
 from clgraph.hetero import POLICIES, Kernel, Work, map_rows, process_runner, shared_copy, shared_loads
 from clgraph.hetero.process_runner import ProcessDevice, devices_of
+from clgraph.hetero.runner import Runner
 from clgraph.hetero.shared_loads import SharedLoads
+from clgraph.multi_device.member import Member
 from clgraph.multi_device.processes import Processes
 from clgraph.runtime.session import Session
 
@@ -123,6 +126,25 @@ def test_copies_of_arrays_are_filled_where_they_are_needed() -> None:
     loads.end_load()
     loads.end_load()
     assert not loads._copies
+
+
+def test_shared_memory_is_pinned_at_its_second_use(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A member of this process, whose CPU takes the path of GPUs."""
+    monkeypatch.setattr(process_runner, "LEAST_BYTES", 1 << 12)
+    here, x, copied = Member(name_of(session_on(DEVICES[0]))), shared_copy(numbers(N)), list[str]()
+    here.session.commands.facts = dataclasses.replace(here.session.facts, is_cpu=False)
+    upload, read = Runner._upload, Runner._read_array
+    monkeypatch.setattr(Runner, "_upload", lambda *given: copied.append("upload") or upload(*given))
+    monkeypatch.setattr(Runner, "_read_array", lambda *given: copied.append("read") or read(*given))
+    outs, pieces = [{"out": shared_loads.new_output((N,), np.float32)} for _ in range(2)], [(0, N, {"x_items": x}, N)]
+    for k in (0, 0, 1):
+        here.keep_only(shared_memory.living())
+        process_runner._compute(here, 0, SQUARE.kernel(False), {}, pieces, outs[k])
+        assert np.allclose(outs[k]["out"], squares(x))
+        outs[k]["out"][:] = 0
+    assert copied == ["upload", "read", "read"]  # in the first call, and for the output of the third
+    here.keep_only([])  # The parent process has removed all blocks.
+    assert not here._pinned
 
 
 def test_without_shared_memory_loads_are_computed_in_this_process(

@@ -22,6 +22,8 @@ from clgraph.multi_device.processes import Processes, names_of, processes_of
 from clgraph.runtime.devices import beside_gpus, sessions_of
 from clgraph.runtime.discovery.selection import select_device
 from clgraph.runtime.driver import opencl as cl
+from clgraph.runtime.memory.arrays import DeviceArray, number_type
+from clgraph.runtime.memory.staging import LEAST_BYTES
 from clgraph.runtime.session import as_session
 
 
@@ -162,6 +164,31 @@ class ProcessRunner(Runner):
         return shared_memory.empty(array.size, array.dtype).reshape(array.shape)
 
 
+class _PinnedRunner(Runner):
+    """A runner in the process of a GPU. It copies large arrays directly if their shared memory is pinned."""
+
+    def __init__(self, here: Member, work: Work) -> None:
+        super().__init__(here.session, work)
+        self._here = here
+
+    def _upload(self, name: str, host: NDArray[Any]) -> DeviceArray:
+        if host.nbytes < LEAST_BYTES or not self._here.is_pinned_again(host):
+            return super()._upload(name, host)
+        dtype = number_type(host.dtype)
+        self.session.check_memory({f"{name} of {host.size} {dtype}": host.nbytes})
+        array = DeviceArray(self.session.memory, self._here.room(self.session, None, host.nbytes), dtype, host.size)
+        self._here.write(array, 0, host)
+        return array
+
+    def _read_array(self, array: DeviceArray, target: NDArray[Any]) -> list[cl.Event]:
+        if target.nbytes < LEAST_BYTES or not self._here.is_pinned_again(target):
+            return super()._read_array(array, target)
+        queue = self.session.transfers.queue
+        event = cl.enqueue_copy(queue, target, array.buffer, is_blocking=False)
+        queue.flush()
+        return [event]
+
+
 def _described(here: Member) -> tuple[DeviceFacts, PolicyMember]:
     return here.session.facts, member(here.session)
 
@@ -185,7 +212,7 @@ def _compute(
     The runner is kept under *token*, since it has copied the data *given* to all parts of the load to the GPU.
     """
     if token not in here.kept:
-        runner = Runner(here.session, _work(kernel, given))
+        runner = _PinnedRunner(here, _work(kernel, given))
         runner.begin(None, outputs)
         here.kept[token] = runner
     here.kept[token].write_to(outputs)

@@ -209,12 +209,16 @@ class Runner:
         with session.driver, typed_errors(f"reading items {piece.start}:{piece.stop}"):
             events = []
             for name, array in piece.outputs.items():
-                target = self._outputs[name][piece.start : piece.stop].reshape(-1)
-                if not session.facts.is_cpu and target.nbytes >= LEAST_BYTES:
-                    session.memory.staging_aside.read(array.buffer, 0, target)
-                    continue
-                queue = session.transfers.queue
-                events += enqueue_copies(session.memory, queue, array.buffer, 0, target, to_host=True)
-                queue.flush()
+                events += self._read_array(array, self._outputs[name][piece.start : piece.stop].reshape(-1))
             for event in events:
                 event.wait()
+
+    def _read_array(self, array: DeviceArray, target: NDArray[Any]) -> list[cl.Event]:
+        """Begin to copy *array*, for which no kernel waits, to the host array *target*, and return the events."""
+        session, queue = self.session, self.session.transfers.queue
+        if not session.facts.is_cpu and target.nbytes >= LEAST_BYTES:
+            session.memory.staging_aside.read(array.buffer, 0, target)
+            return []
+        events = enqueue_copies(session.memory, queue, array.buffer, 0, target, to_host=True)
+        queue.flush()
+        return events

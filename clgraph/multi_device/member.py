@@ -44,6 +44,9 @@ class Member(Team):
         self.kept: dict[Any, Any] = {}
         # Buffers that keep blocks of shared memory pinned, by the names of the blocks.
         self._pinned: dict[str, cl.Buffer] = {}
+        # The number of the first call that used each block, and the number of calls so far.
+        self._first_calls: dict[str, int] = {}
+        self._n_calls = 0
         self._reads: list[cl.Event] = []
         self._rooms: dict[object, cl.Buffer] = {}
 
@@ -115,10 +118,26 @@ class Member(Team):
             self.session.commands.wait(self._reads.pop())
 
     def keep_only(self, names: Collection[str]) -> None:
-        """Unpin and unmap the blocks of shared memory that the parent process has removed; *names* are all others."""
+        """Begin a call: unpin and unmap the blocks of shared memory that the parent process has removed.
+
+        *names* are all others.
+        """
+        self._n_calls += 1
+        for name in self._first_calls.keys() - {*names}:
+            del self._first_calls[name]
         for name in self._pinned.keys() - {*names}:
             del self._pinned[name]
         shared_memory.keep_only(names)
+
+    def is_pinned_again(self, host: NDArray[Any]) -> bool:
+        """Return whether *host* is in shared memory that an earlier call has used, too, and that is pinned.
+
+        A block of shared memory is pinned on its use in a second call, because pinning takes longer than one copy.
+        """
+        place = shared_memory.place_of(host)
+        if place is None or self._first_calls.setdefault(place[0], self._n_calls) == self._n_calls:
+            return False
+        return self._is_pinned(host)
 
     def _is_pinned(self, host: NDArray[Any]) -> bool:
         """Return whether *host* is in pinned shared memory.
