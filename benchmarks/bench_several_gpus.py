@@ -12,7 +12,7 @@ Parts of the run, of which ``--parts`` names some:
 ``forests``
     The minimum spanning forest of R-MAT 24.
 ``factorization``
-    Epochs on a planted matrix of 1e8 ratings. The loss after each epoch must be that of one device.
+    Epochs on a planted matrix of 1e8 ratings. The loss after each epoch must be close to the loss on one device.
 ``loads``
     The nine loads of ``bench_hetero.py`` by the policy ``hass``: the median of the rounds after it has learned.
 
@@ -50,7 +50,7 @@ from clgraph.runtime.session import as_session
 
 PARTS = ("components", "forests", "loads", "factorization")
 LEARNING_ROUNDS, TIMED_ROUNDS, EPOCHS = 6, 4, 4
-RANK, LOSS_WITHIN = 16, 0.02  # A loss on several devices may differ by this share from that of one device.
+RANK, LOSS_WITHIN = 16, 0.02  # The loss on several devices may differ from the loss on one device by this share.
 
 
 class Run:

@@ -53,7 +53,7 @@ class ProcessFactorization(SeveralDevices):
     ) -> None:  # fmt: skip
         n, self._processes = self._n, processes_of(self._devices[: self._n])
         self._keys = [self._processes.new_key(self)] * n
-        # A CPU reads ratings from shared memory as long as it trains.
+        # A CPU reads the ratings from shared memory during the training.
         self._shared: list[Any] = [[_shared_problem(problem) for problem in row] for row in problems]
         many = [[each] * n for each in (strategy, options, deterministic)]
         sizes = self._processes.each(_make, self._keys, range(n), [*self._shared], *many)
