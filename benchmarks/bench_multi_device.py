@@ -17,7 +17,7 @@ Kinds of rows:
     The graph is in shared memory, and each device reads its part in every call. One device makes a first call with
     arrays of the user's. ``private`` has several devices named for such arrays.
 ``forest``
-    The minimum spanning forest of the R-MAT graph with weights 1 … 2²⁰, from the devices' memory.
+    The minimum spanning forest of the R-MAT graph with weights 1 … 2²⁰, from the devices' memory, with threads.
 
 ``wall_seconds`` is the median time of a call, the answer built, from ``least_wall_seconds`` to ``most_wall_seconds``.
 ``speed_up`` compares edges per second with one device; ``efficiency`` is the speed-up per device.
@@ -46,7 +46,7 @@ from clgraph.runtime.session import as_session
 
 KINDS = ("strong", "weak", "host", "private", "forest")
 COLUMNS = ("kind", "strategy", "devices", "edges", "wall_seconds", "least_wall_seconds", "most_wall_seconds",
-           "local_seconds", "merge_seconds", "speed_up", "efficiency")  # fmt: skip
+           "local_seconds", "merge_seconds", "collect_seconds", "speed_up", "efficiency")  # fmt: skip
 
 
 def timed(run: Callable[[], Any], check: Callable[[Any], None], repeats: int) -> dict[str, Any]:
@@ -63,7 +63,7 @@ def timed(run: Callable[[], Any], check: Callable[[Any], None], repeats: int) ->
     details = infos[-1].details
     told = {
         part: statistics.median(info.details[part] for info in infos) if part in details else None
-        for part in ("local_seconds", "merge_seconds")
+        for part in ("local_seconds", "merge_seconds", "collect_seconds")
     }
     told |= {name: details.get(name) for name in ("merge_bytes", "device_entries", "giants_differed")}
     times = {
@@ -85,17 +85,23 @@ class Measurement:
     base : replicas.Base
     """
 
-    def __init__(self, args: argparse.Namespace) -> None:
-        self.args = args
+    def __init__(
+        self, args: argparse.Namespace, is_late: Callable[[], bool] = lambda: False, *, is_shown: bool = True
+    ) -> None:
+        self.args, self.is_late, self.is_shown = args, is_late, is_shown
         self.sessions = [as_session(session) for session in harness.sessions_named(args.devices)]
         self.named = len(args.devices) == len(self.sessions)
         self.base = replicas.Base.of(args.scale, args.edge_factor, self.sessions[0])
         self.rows: list[dict[str, Any]] = []
+        self._weighted: Graph | None = None
 
     def run(self) -> None:
-        """Print and write a row for each kind of run, strategy and number of devices."""
+        """Print and write a row for each kind of run, strategy and number of devices, until :attr:`is_late`."""
         for kind in self.args.kinds:
             for count in (count for count in (1, 2, 4, 8) if count <= len(self.sessions)):
+                if self.is_late():
+                    print(f"left out: {kind} on {count} devices")
+                    continue
                 k = self.args.replicas
                 if kind == "weak":
                     k = k // len(self.sessions) * count
@@ -133,7 +139,7 @@ class Measurement:
 
         call = later_call if kind == "host" and count > 1 else first_call
         for strategy in self.args.strategies:
-            self._add(kind, count, k, strategy, lambda s=strategy: call(s))
+            self._add(kind, count, k, strategy, lambda s=strategy: call(s), sent_bytes=graph.nbytes)
 
     def _several(self, count: int) -> dict[str, Any]:
         if count == 1:
@@ -141,12 +147,13 @@ class Measurement:
         return {"devices": (self.args.devices if self.named else self.sessions)[:count]}
 
     def _forest(self, kind: str, count: int, k: int) -> None:
-        weighted = cg.generators.random_weights(self.base.graph, high=2**20 + 1)
+        weighted = self._weighted or cg.generators.random_weights(self.base.graph, high=2**20 + 1)
+        self._weighted = weighted
         alone = cg.minimum_spanning_forest(weighted, session=self.sessions[0])
         given: Any = weighted
-        if count > 1 and not self.named:
+        if count > 1:  # Threads of this process: named GPUs would leave a graph that fits to the first of them.
             given = cg.SplitGraph.from_graph(weighted, self.sessions[:count])
-        options = {} if isinstance(given, cg.SplitGraph) else self._several(count)
+        options = {} if count > 1 else self._several(count)
 
         def check(found: Any) -> None:
             if not np.array_equal(found.edges, alone.edges):
@@ -156,18 +163,21 @@ class Measurement:
 
     def _add(
         self, kind: str, count: int, k: int, asked: str, run: Callable[[], Any],
-        check: Callable[[Any], None] | None = None,
+        check: Callable[[Any], None] | None = None, *, sent_bytes: int = 0,
     ) -> None:  # fmt: skip
         row = timed(run, check or (lambda found: self.base.check(found, k)), self.args.repeats)
         edges = k * self.base.graph.n_edges // 2
         row |= {"benchmark": "multi_device", "kind": kind, "asked": asked, "devices": count, "edges": edges}
         row |= {"n_vertices": k * self.base.graph.n_vertices, "processes": self.named and count > 1}
+        row |= {"work": edges, "calls": 2, "sent_bytes": sent_bytes, "between_bytes": row["merge_bytes"] or 0}
+        row["answer_bytes"] = 8 * row["n_vertices"] if kind == "forest" else 4 * row["n_vertices"]
         row["graph"] = f"{k} x rmat-{self.args.scale}, {kind} ({asked}), {count} devices"
         alone = next((r for r in self.rows if (r["kind"], r["asked"]) == (kind, asked)), row)
         row["speed_up"] = edges / row["wall_seconds"] / (alone["edges"] / alone["wall_seconds"])
         row["efficiency"] = row["speed_up"] / count
         self.rows.append(row)
-        print(tabulate([[row[name] for name in COLUMNS]], COLUMNS, "github", floatfmt=".4g"), flush=True)
+        if self.is_shown:
+            print(tabulate([[row[name] for name in COLUMNS]], COLUMNS, "github", floatfmt=".4g"), flush=True)
         if self.args.json:
             about = {name: getattr(self.args, name) for name in ("scale", "edge_factor")}
             about["device_names"] = [session.facts.name for session in self.sessions]

@@ -9,8 +9,11 @@ import atexit
 import contextlib
 import ctypes
 import io
+import os
 import pickle
+import threading
 import weakref
+from collections.abc import Collection
 from multiprocessing import resource_tracker
 from multiprocessing.shared_memory import SharedMemory
 from typing import Any
@@ -56,7 +59,10 @@ _blocks: dict[str, weakref.ref[Block]] = {}
 # Blocks of shared memory that this process has created, by the name of the block.
 _own: weakref.WeakValueDictionary[str, SharedMemory] = weakref.WeakValueDictionary()
 _spare: list[SharedMemory] = []  # Blocks that no array uses at the moment. A later array may get one of these blocks.
-_removed: list[str] = []  # Names of the blocks that were removed since the last call of :func:`removed`.
+# Blocks of other processes that this process has mapped, by the name of the block. Mapping a block again takes longer
+# than a call, so it stays mapped until :func:`keep_only` drops it.
+_attached: dict[str, Block] = {}
+_lock = threading.RLock()  # A block may be deleted, and given back, while this thread looks for a block.
 
 
 def empty(size: int, dtype: DTypeLike) -> NDArray[Any]:
@@ -108,18 +114,20 @@ def attached(name: str) -> Block:
         # Python would otherwise remove the shared block when this process ends, though another process created it.
         with contextlib.suppress(Exception):
             resource_tracker.unregister(memory._name, "shared_memory")  # type: ignore[attr-defined]
-        block = Block(memory)
+        block = _attached[name] = Block(memory)
         _blocks[name] = weakref.ref(block)
     return block
 
 
-def removed() -> list[str]:
-    """Return the names of shared blocks that were removed since the last
-    call, so that other processes can unmap them.
-    """
-    found = _removed.copy()
-    del _removed[: len(found)]
-    return found
+def living() -> list[str]:
+    """Return the names of all blocks that this process has created and not removed."""
+    return [*_own]
+
+
+def keep_only(names: Collection[str]) -> None:
+    """Unmap the blocks of another process, except for blocks that it still has: *names* of its :func:`living`."""
+    for name in _attached.keys() - {*names}:
+        del _attached[name]
 
 
 def dumps(value: Any) -> bytes:
@@ -144,30 +152,47 @@ def _array(name: str, offset: int, shape: tuple[int, ...], dtype: np.dtype[Any],
 
 def _new_block(n_bytes: int) -> Block:
     n_bytes = -(-n_bytes // _STEP_BYTES) * _STEP_BYTES
-    memory = next((each for each in _spare if n_bytes <= each.size <= 2 * n_bytes), None)
-    if memory is not None:
-        _spare.remove(memory)
-    else:
-        try:
-            memory = SharedMemory(create=True, size=n_bytes)
-        except OSError as error:
-            raise HostMemoryError(f"no {n_bytes:,} bytes of shared memory: {error}") from error
-        _own[memory.name] = memory
+    with _lock:
+        place = next((k for k, each in enumerate(_spare) if n_bytes <= each.size <= 2 * n_bytes), None)
+        memory = None if place is None else _spare.pop(place)
+    if memory is None:
+        memory = _created(n_bytes)
     block = Block(memory)
     _blocks[block.name] = weakref.ref(block)
     weakref.finalize(block, _give_back, memory).atexit = False
     return block
 
 
+def _created(n_bytes: int) -> SharedMemory:
+    try:
+        memory = SharedMemory(create=True, size=n_bytes)
+    except OSError as error:
+        raise HostMemoryError(f"no {n_bytes:,} bytes of shared memory: {error}") from error
+    _own[memory.name] = memory
+    # The system would end this process when it writes to pages for which there is no room.
+    if (free := _free_bytes(memory)) < n_bytes:
+        _remove(memory)
+        raise HostMemoryError(f"no {n_bytes:,} bytes of shared memory, of which {free:,} are free")
+    return memory
+
+
+def _free_bytes(memory: SharedMemory) -> int:
+    try:
+        system = os.fstatvfs(memory._fd)  # type: ignore[attr-defined]
+    except (AttributeError, OSError):  # Some systems do not tell.
+        return memory.size
+    return system.f_bavail * system.f_frsize
+
+
 def _give_back(memory: SharedMemory) -> None:
-    _blocks.pop(memory.name, None)
-    _spare.append(memory)
-    while len(_spare) > _MAX_SPARE or sum(each.size for each in _spare) > _MAX_SPARE_BYTES:
-        _remove(_spare.pop(0))
+    with _lock:
+        _blocks.pop(memory.name, None)
+        _spare.append(memory)
+        while len(_spare) > _MAX_SPARE or sum(each.size for each in _spare) > _MAX_SPARE_BYTES:
+            _remove(_spare.pop(0))
 
 
 def _remove(memory: SharedMemory) -> None:
-    _removed.append(memory.name)
     _own.pop(memory.name, None)
     with contextlib.suppress(OSError, BufferError):
         memory.unlink()

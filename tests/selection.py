@@ -33,6 +33,7 @@ LANES = {
             "test_factorization_on_devices",
             "test_hetero",
             "test_hetero_policies",
+            "test_hetero_processes",
             "test_distributed",
             "test_distributed_workers",
             "test_distributed_factorization",

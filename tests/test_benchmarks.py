@@ -19,7 +19,8 @@ import picks
 import pytest
 import unseen
 from benchmark_runs import Bench, run_script
-from conftest import ROOT
+from conftest import ROOT, session_on
+from test_processes import name_of
 
 from clgraph import generators
 from clgraph.algorithms import factorization
@@ -311,6 +312,19 @@ def test_splitting_is_timed_and_drawn(tmp_path: Path) -> None:
     assert {row["benchmark"] for row in rows} == {"bfs_splitting", "sssp_splitting"}
     assert {row["mda"] for row in rows if "mda" in row} >= {4, 8, 10}
     assert all((tmp_path / f"{name}-graph.txt.png").stat().st_size > 5000 for name in ("bfs", "sssp"))
+
+
+def test_several_devices_are_timed_and_drawn(tmp_path: Path) -> None:
+    """The full run needs several GPUs, so this trial has a process for each CPU runtime."""
+    devices = [name_of(session_on(name)) for name in ("pocl", "intel")]
+    options = ["--devices", *devices, "--any", "--small", "--json", "rows.json", "--plot", "rows.png"]
+    done = run_script(tmp_path, "bench_several_gpus.py", *options)
+    assert done.returncode == 0, done.stderr
+    rows = read_rows(tmp_path / "rows.json")
+    cases = {(row["benchmark"], row["case"]) for row in rows}
+    assert len(rows) == 2 * len(cases) == 2 * (4 + 1 + 9 + 1)
+    assert all(row["model_seconds"] > 0 and min(row["links"].values()) > 0 for row in rows)
+    assert (tmp_path / "rows.png").stat().st_size > 10_000
 
 
 def test_colorings_are_timed_and_checked(tmp_path: Path) -> None:

@@ -1,21 +1,33 @@
 """Factorisation on several devices: blocks, cuts, errors as of the model, interrupts."""
 
 import math
+import os
+import signal
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 from conftest import session_on
 from scipy.sparse import random_array
+from test_processes import name_of, process_ids
 
 from clgraph import Ratings, SGDMatrixFactorization
 from clgraph.algorithms.factorization import factors
-from clgraph.algorithms.factorization.factors import Factors, RowLayout
+from clgraph.algorithms.factorization.estimator import fitting
+from clgraph.algorithms.factorization.factors import Factors, RowLayout, initial_factors
+from clgraph.algorithms.factorization.training import process_training
+from clgraph.algorithms.factorization.training.device_blocks import in_layout
 from clgraph.algorithms.factorization.training.epochs import Epoch
+from clgraph.algorithms.factorization.training.learning_rates import make_schedule
+from clgraph.algorithms.factorization.training.process_training import ProcessFactorization
 from clgraph.algorithms.factorization.training.strata import Strata, cut
 from clgraph.algorithms.factorization.training.team_training import TeamFactorization
-from clgraph.errors import InputError, NoDeviceError
+from clgraph.errors import DeviceError, InputError, NoDeviceError
+from clgraph.multi_device.interrupts import delayed_interrupt
+from clgraph.multi_device.processes import Processes
 from clgraph.runtime.devices import sub_devices
+from clgraph.runtime.session import Session
 
 OPTIONS: dict[str, Any] = {
     "strategy": "auto",
@@ -25,6 +37,17 @@ OPTIONS: dict[str, Any] = {
     "storage": "float32",
     "mean": None,
 }
+
+
+@pytest.fixture(scope="module")
+def twins() -> Any:
+    """Two processes on one device; their training takes them in place of processes of several GPUs."""
+    name = name_of(session_on("pocl"))
+    made = Processes([name] * 2)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(process_training, "processes_of", lambda names: made)
+        yield [name] * 2
+    made._end()
 
 
 @pytest.fixture(scope="module")
@@ -75,10 +98,12 @@ def test_factors_are_cut_and_joined() -> None:
     assert strata.whole([strata.part(Factors(*whole[:2]), d, d) for d in range(3)]).user_biases is None
 
 
+@pytest.mark.parametrize("kind", [TeamFactorization, ProcessFactorization])
 @pytest.mark.parametrize("strategy", ["block_grid", "edge_locked", "matching_edge"])
-def test_no_step_is_lost(devices: list[Any], strategy: str) -> None:
+def test_no_step_is_lost(devices: list[Any], twins: list[str], strategy: str, kind: Any) -> None:
     ratings = planted()
-    engine = TeamFactorization(devices, ratings, rank=4, biases=True, **{**OPTIONS, "strategy": strategy, "mean": 0.0})
+    those = devices if kind is TeamFactorization else twins
+    engine = kind(those, ratings, rank=4, biases=True, **{**OPTIONS, "strategy": strategy, "mean": 0.0})
     zeros = Factors(*(np.zeros(shape, np.float32) for shape in ((300, 4), (200, 4), 300, 200)))
     engine.model.set(zeros)
     rate = 1e-6
@@ -116,7 +141,17 @@ def test_errors_are_those_of_the_model(
     assert epoch.eval_loss == pytest.approx(rmse(others), rel=1e-3)
 
 
-def test_the_error_is_that_of_one_device(devices: list[Any]) -> None:
+@pytest.fixture(params=["threads", "processes"])
+def several(request: pytest.FixtureRequest, devices: list[Any], twins: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Devices for the estimator: sessions, or names of devices that get processes."""
+    if request.param == "threads":
+        return devices
+    monkeypatch.setattr(fitting, "names_of", lambda names: names)
+    return twins
+
+
+def test_the_error_is_that_of_one_device(several: list[Any]) -> None:
+    devices = several
     train, test = planted().split(0.1, seed=0)
     options: dict[str, Any] = {"n_factors": 4, "n_epochs": 12, "learning_rate": 0.03, "random_state": 0, "biases": True}
     one = SGDMatrixFactorization(session=session_on("pocl"), **options).fit(train, eval_set=test)
@@ -142,8 +177,8 @@ def test_there_may_be_more_devices_than_items() -> None:
     assert fitted.user_factors_.shape == (4, 2) and np.isfinite(fitted.loss_curve_).all()
 
 
-def test_an_interrupt_keeps_the_last_whole_epoch(devices: list[Any]) -> None:
-    ratings, kept = planted(60, 50), []
+def test_an_interrupt_keeps_the_last_whole_epoch(several: list[Any]) -> None:
+    devices, ratings, kept = several, planted(60, 50), []
 
     def interrupt(number: int, _epoch: Epoch) -> None:
         if number == 3:
@@ -155,6 +190,65 @@ def test_an_interrupt_keeps_the_last_whole_epoch(devices: list[Any]) -> None:
     kept.append(model.user_factors_)
     whole = SGDMatrixFactorization(3, devices=devices, n_epochs=3, random_state=0).fit(ratings)
     assert model.n_iter_ == 3 and np.array_equal(kept[0], whole.user_factors_)
+
+
+def test_processes_train_as_threads_do(devices: list[Any], twins: list[str]) -> None:
+    """Threads of two sessions on one device, and two processes on it, take the same steps, so the bits are the same."""
+    ratings, schedule = planted(), make_schedule("constant", 0.03, 0.0)
+    weights = np.where(np.arange(ratings.n_ratings) % 3, np.float32(1), np.float32(0.5))
+    options = {**OPTIONS, "strategy": "matching_edge", "weights": weights}
+    sessions, found = [Session(devices[0].device) for _ in range(2)], []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("clgraph.multi_device.team.sessions_of", lambda given: given)
+        engines = (
+            TeamFactorization(sessions, ratings, rank=4, biases=True, **options),
+            ProcessFactorization(twins, ratings, rank=4, biases=True, **options),
+        )
+    for engine in engines:
+        start = initial_factors(300, 200, 4, scale=0.2, biases=True, rng=np.random.default_rng(0))
+        engine.model.set(start)
+        epochs = engine.train(3, schedule=schedule, regularization=0.02, eval_ratings=ratings)
+        found.append((engine.model.get(), [(e.loss, e.eval_loss) for e in epochs], engine.sent_bytes))
+    assert found[0][1:] == found[1][1:]
+    assert all(np.array_equal(a, b) for a, b in zip(found[0][0], found[1][0], strict=True))
+
+
+def test_layouts_of_rows_are_changed_between_processes(twins: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = np.arange(12, dtype=np.float32)
+    model: Any = SimpleNamespace(layout=RowLayout(3, 8, 1, 1))
+    changed = in_layout(rows, 3, model, 4).reshape(3, 8)
+    assert np.array_equal(changed[:, :3], rows.reshape(3, 4)[:, :3])
+    assert not changed[:, 3:].any()
+    assert in_layout(rows, 3, model, 8) is rows
+
+
+def test_a_lost_process_ends_the_training_with_an_error(twins: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fitting, "names_of", lambda names: names)
+    model = SGDMatrixFactorization(3, devices=twins, n_epochs=5, random_state=0).fit(planted(60, 50))
+    before = model.user_factors_
+
+    def kill(number: int, _epoch: Epoch) -> None:
+        team = process_training.processes_of(twins)
+        if number == 7:
+            os.kill(team.each(process_ids)[1], signal.SIGKILL)
+
+    with pytest.raises(DeviceError, match=r"devices\[1\], .* has ended \(exit code -9\)"):
+        model.partial_fit(planted(60, 50), n_epochs=4, callback=kill)
+    assert model.user_factors_ is before
+    assert model.fit(planted(60, 50)).n_iter_ == 5
+
+
+def test_ctrl_c_in_an_epoch_keeps_the_processes(twins: list[str]) -> None:
+    engine = ProcessFactorization(twins, planted(60, 50), rank=3, biases=True, **OPTIONS)
+    before = process_training.processes_of(twins).each(process_ids)
+    with pytest.raises(KeyboardInterrupt), delayed_interrupt():  # noqa: PT012
+        signal.raise_signal(signal.SIGINT)
+        engine.epoch(0.01, 0.0, None)
+    assert process_training.processes_of(twins).each(process_ids) == before
+    with pytest.raises(KeyboardInterrupt), delayed_interrupt():  # noqa: PT012
+        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)
+    engine.close()
 
 
 @pytest.mark.parametrize(

@@ -81,6 +81,15 @@ class Disturbing(Machine):
         return super().cost(device, first, stop) * (1.6 if device == 1 and self.policy._taken[0] else 1.0)
 
 
+class Contended(Machine):
+    """Devices share the memory of the host: each is slower by the factor if another one takes part in the round."""
+
+    factor = 1.0
+
+    def cost(self, device: int, first: int, stop: int) -> float:
+        return super().cost(device, first, stop) * (self.factor if stop - first < N else 1.0)
+
+
 class FewLongItems(Machine):
     """The GPU needs extra time for the first item: a tenth of its time for the whole load.
 
@@ -148,6 +157,29 @@ def test_hass_lets_a_gpu_rest_whose_copies_disturb_the_cpu():
     policy, counted = POLICIES["hass"](members("gpu", "cpu")), Disturbing([0.9e6, 3e6])
     times = [counted.run(policy) for _ in range(8)]
     assert times[6:] == pytest.approx([N / 3e6] * 2) and policy.ratios() == (0.0, 1.0)
+
+
+@pytest.mark.parametrize("n", [2, 4, 8])
+def test_hass_takes_one_gpu_if_the_others_slow_it_down_and_all_for_larger_loads(n):
+    policy, counted = POLICIES["hass"](members(*["gpu"] * n)), Contended([1e6] * n)
+    counted.factor = 1.2 * n
+    times = [counted.run(policy) for _ in range(6)]
+    assert times[1] == pytest.approx(N / 1e6)  # the trial round
+    assert times[3:] == pytest.approx([N / 1e6] * 3)
+    assert sorted(policy.ratios()) == [0.0] * (n - 1) + [1.0]
+    counted.factor = 1.0
+    assert [counted.run(policy, 5 * N) for _ in range(3)][-1] == pytest.approx(5 * N / 1e6 / n, rel=0.02)
+    assert min(policy.ratios()) > 0
+
+
+@pytest.mark.parametrize(("n", "speed", "trials"), [(2, 1e6, 1), (8, 1e6, 1), (4, 1e3, 1), (8, 1e3, 0)])
+def test_hass_takes_all_gpus_for_loads_that_are_bound_by_them(n, speed, trials):
+    """A trial of one of eight GPUs is left out if it would take over a second."""
+    policy, counted = POLICIES["hass"](members(*["gpu"] * n)), Machine([speed] * n)
+    times = [counted.run(policy) for _ in range(6)]
+    alone = pytest.approx(N / speed)
+    assert sum(seconds == alone for seconds in times) == trials
+    assert times[2:] == pytest.approx([N / speed / n] * 4, rel=0.02)
 
 
 def test_hass_keeps_the_shares_of_its_fastest_round():

@@ -1,5 +1,6 @@
 """A process for each device: answers, memory that is shared, and what ends with which process."""
 
+import gc
 import os
 import signal
 import subprocess
@@ -18,7 +19,7 @@ import clgraph as cg
 from clgraph import shared_memory
 from clgraph.algorithms.connected_components import on_processes
 from clgraph.algorithms.connected_components.on_devices import LOCAL
-from clgraph.errors import DeviceError, InputError, NoDeviceError, UnsupportedStrategyError
+from clgraph.errors import DeviceError, HostMemoryError, InputError, NoDeviceError, UnsupportedStrategyError
 from clgraph.multi_device import process_graph, processes
 from clgraph.multi_device.member import Member
 from clgraph.multi_device.processes import Processes, device_names
@@ -107,7 +108,7 @@ def test_messages_of_several_processes_are_in_memory_of_their_own() -> None:
 
     messages = [np.full(5000, k, np.uint32) for k in range(3)]
     member.kept = {on_processes._FOREST: Forest(), on_processes._MESSAGE: None}
-    assert on_processes._join(member, [(each, True) for each in messages], np.empty(0, np.int32), (0, 0)) == 7
+    assert on_processes._join(member, [(each, True) for each in messages], np.empty(0, np.int32), (0, 0))[0] == 7
     assert len(set(places)) == len(messages)
 
 
@@ -224,7 +225,7 @@ def test_a_process_that_ends_is_named_and_started_again() -> None:
         team.each(leave, range(2))
     check(cg.connected_components(stream), expected)  # new processes
     assert not {*before} & {*team.each(process_ids)}
-    with pytest.raises(DeviceError, match="split the graph again"):
+    with pytest.raises(DeviceError, match="split the data again"):
         cg.connected_components(parts)
     os.kill(team.each(process_ids)[0], signal.SIGKILL)
     with pytest.raises(DeviceError, match=r"devices\[0\], .* has ended"):
@@ -349,6 +350,25 @@ def test_memory_of_answers_is_used_again() -> None:
     assert shared_memory.place_of(second) == place
     assert shared_memory.place_of(np.zeros(3)) is None
     del second
+    with pytest.raises(HostMemoryError, match="shared memory"):
+        shared_memory.empty(1 << 45, np.uint8)
     shared_memory.remove_spare()
-    assert place[0] in shared_memory.removed()
+    assert place[0] not in shared_memory.living()
     assert not Path("/dev/shm", place[0].lstrip("/")).exists()
+
+
+def n_mapped(member: Any, array: Any = None) -> int:
+    return len(shared_memory._attached)
+
+
+def test_processes_unmap_blocks_that_are_removed(twins: Processes) -> None:
+    array, others = shared_memory.empty(100_000, np.int32), Processes([name_of(session_on(DEVICES[0]))])
+    for team in (twins, others):  # A team that sends its calls later is told, too.
+        assert min(team.each(n_mapped, [array] * len(team))) >= 1
+    del array
+    shared_memory.remove_spare()
+    gc.collect()
+    living = len(shared_memory.living())
+    for team in (twins, others):
+        assert max(team.each(n_mapped)) <= living
+    others._end()

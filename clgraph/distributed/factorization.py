@@ -141,7 +141,7 @@ class RemoteModel:
 
 
 class DistributedTraining(Training):
-    """Training of a factorisation on the workers of a Dask client, with the arguments of ``TeamFactorization``.
+    """Training of a factorisation on the workers of a Dask client, with the arguments of ``SeveralDevices``.
 
     The number of strata equals the number of workers. A task trains on one block. It takes the factors of the block's
     users and items as futures and returns new factors. So a worker begins the next stratum as soon as its items arrive.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from clgraph.hetero.learning import POLICIES
 from clgraph.hetero.report import HeteroReport, RoundReport
 from clgraph.hetero.scheduler import HeteroRun, HeteroScheduler
+from clgraph.hetero.shared_loads import shared_copy
 from clgraph.hetero.work import Kernel, Output, Work, elementwise, map_rows
 from clgraph.runtime.devices import sub_devices
 
@@ -19,5 +20,6 @@ __all__ = [
     "Work",
     "elementwise",
     "map_rows",
+    "shared_copy",
     "sub_devices",
 ]

@@ -19,6 +19,10 @@ _SLOWER = 1.05
 # Least share of the items that the GPUs (False) or the CPUs (True) need before a trial round runs only these devices.
 # Devices with a smaller share would take too much time for a trial round alone.
 _LEAST_SHARES = {False: 0.25, True: 0.5}
+# A trial round runs the fastest device alone if it computes this share of the items, or needs this time for all items.
+_LEAST_SHARE_OF_ONE, _MAX_SECONDS_OF_ONE = 0.25, 1.0
+# Devices that rest are measured again at a load with over 4 times the items of the round that made them rest.
+_GROWTH = 4
 
 
 def equal_finish(fits: Mapping[int, tuple[float, float]], n_items: float) -> dict[int, float]:
@@ -115,9 +119,10 @@ class HASS(Policy):
     that does not rest may steal the other half.
 
     The ratios follow the speeds of the devices in each round. They are fixed when two rounds agree, or when a round
-    took longer than an earlier one. A CPU also copies for the GPUs, so a device may slow the others down. Therefore the
-    GPUs compute one trial round alone, and the CPUs compute one alone if they had most items. The other devices rest if
-    a trial round was the fastest round.
+    took longer than an earlier one. A device may slow the others down, because all share the host's memory and a CPU
+    copies for the GPUs. Therefore the second round is a trial of the fastest device alone. Before the ratios are fixed,
+    the GPUs compute a trial round alone, and the CPUs compute one alone if they had most items. The other devices rest
+    if a trial round was the fastest round.
     """
 
     name = "hass"
@@ -130,16 +135,20 @@ class HASS(Policy):
         self._learn_anew()
 
     def _learn_anew(self) -> None:
-        # The trial rounds to come: True is a round with the CPUs alone, False a round with the GPUs alone.
-        self.is_fixed, self._alone = False, list[bool]()
+        # The devices that compute alone in each trial round to come, and in the trial rounds so far.
+        self.is_fixed, self._alone, self._tried = False, list[frozenset[int]](), set[frozenset[int]]()
+        self._n_shared = 0  # Number of rounds in which the devices got items by their speeds.
         # Seconds per item of the fastest round, and the number of items that each device computed in that round.
         self._least_seconds, self._best = math.inf, dict[int, float]()
 
     def start(self) -> None:
+        if self.is_fixed and not all(self._best.values()) and self.n_items > _GROWTH * sum(self._best.values()):
+            self.rates.clear()
+            self._learn_anew()
         self._known: dict[int, float] = dict(self.rates) if self.rates.keys() >= self.living else {}
         self._is_first = not self._known
         if self._alone:
-            self._known |= {d: 0.0 for d in self.living if self.members[d].is_cpu != self._alone[0]}
+            self._known |= dict.fromkeys(self.living - self._alone[0], 0.0)
         self._size: dict[int, int] = {}  # The number of items in the last measuring load of each device.
         first = 0
         if self._is_first:
@@ -208,18 +217,21 @@ class HASS(Policy):
         before, busy = self.ratios(), [seconds[d] for d in self.living if items[d]]
         if self._is_first or not busy:
             super().end(items, seconds)
+            if self._is_first and self.rates.keys() >= self.living:
+                self._plan_trials([self._fastest_alone()])
             return
         taken = max(busy) / sum(items)
         if self.is_fixed:
             if max(busy) < _THAW * min(busy) and taken < _THAW * self._least_seconds:
                 return
             self._learn_anew()
-        is_slower = taken > _SLOWER * self._least_seconds
+        self._n_shared += not self._alone
+        is_slower = taken > _SLOWER * self._least_seconds and self._n_shared > 1
         if taken < self._least_seconds:
             self._least_seconds, self._best = taken, {d: float(items[d]) for d in self.living}
         if self._alone:
             del self._alone[0]
-            self.is_fixed = not self._alone
+            self.is_fixed = not self._alone and self._n_shared > 0
         else:
             super().end(items, seconds)
             after = self.ratios()
@@ -229,12 +241,34 @@ class HASS(Policy):
                 and all(abs(new - old) <= _AGREE for new, old in zip(after, before, strict=True))
             )
             if agree or is_slower:
-                cpus = sum(share for d, share in enumerate(after or ()) if self.members[d].is_cpu)
-                shares = {True: cpus, False: 1 - cpus}
-                self._alone = [kind for kind, least in _LEAST_SHARES.items() if least < shares[kind] < 1]
+                kinds = [
+                    frozenset(d for d in self.living if self.members[d].is_cpu == is_cpu)
+                    for is_cpu, least in _LEAST_SHARES.items()
+                    if sum((after or ())[d] for d in self.living if self.members[d].is_cpu == is_cpu) > least
+                ]
+                self._plan_trials([*kinds, self._fastest_alone()])
                 self.is_fixed = not self._alone
         if self.is_fixed:
             self.rates |= self._best
+
+    def ratios(self) -> tuple[float, ...] | None:
+        if self._alone and self.rates.keys() >= self.living:
+            return self._shares({d: self.rates[d] * (d in self._alone[0]) for d in self.living})
+        return super().ratios()
+
+    def _fastest_alone(self) -> frozenset[int]:
+        """Return the fastest device, or no device if this trial would take too long, or one device had a trial."""
+        speeds = {d: self.rates[d] for d in self.living}
+        fastest = max(speeds, key=speeds.__getitem__)
+        share, seconds = speeds[fastest] / sum(speeds.values()), self.n_items / max(speeds[fastest], 1e-9)
+        is_short = share >= _LEAST_SHARE_OF_ONE or seconds <= _MAX_SECONDS_OF_ONE
+        return frozenset([fastest] if is_short and all(len(team) > 1 for team in self._tried) else ())
+
+    def _plan_trials(self, teams: Sequence[frozenset[int]]) -> None:
+        """Plan a trial round for each of *teams* that is new, if it is a part of all devices."""
+        self._alone = [team for team in dict.fromkeys(teams) if 0 < len(team) < len(self.living)]
+        self._alone = [team for team in self._alone if team not in self._tried]
+        self._tried |= {*self._alone}
 
     def drop(self, device: int, *lost: Range) -> None:
         super().drop(device, *lost)

@@ -6,9 +6,20 @@ Their threads ask a policy for items, and failed devices are dropped.
 from __future__ import annotations
 
 import threading
+import time
+import warnings
+from collections.abc import Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from typing import Any
 
-from clgraph.errors import ClgraphError
+from numpy.typing import NDArray
+
+from clgraph.errors import ClgraphError, DeviceDroppedWarning, DeviceError
 from clgraph.hetero.policies import Policy, Range
+from clgraph.hetero.report import RoundReport
+from clgraph.hetero.runner import Runner
+from clgraph.runtime.driver import opencl as cl
+from clgraph.runtime.driver.failure import as_device_error
 
 
 class Round:
@@ -70,9 +81,11 @@ class Round:
     def fail(self, device: int, error: Exception) -> None:
         """Go on without *device*, which has failed with *error*.
 
-        If no device is left, the round ends with *error*.
+        If no device is left, the round ends with *error*. After the end of the round, nothing changes.
         """
         with self._changed:
+            if self.error is not None:
+                return
             self.failures[device] = error
             lost = self._in_flight.pop(device, None)
             self._policy.drop(device, *([lost] if lost else []))
@@ -85,3 +98,72 @@ class Round:
         with self._changed:
             self.error = self.error or error
             self._wake()
+
+
+def compute_round(
+    threads: ThreadPoolExecutor,
+    policy: Policy,
+    runners: Sequence[Runner],
+    load: Any,
+    outputs: dict[str, NDArray[Any]],
+    sub_loads: int,
+) -> RoundReport:
+    """Compute one load on all devices, and return a report on this round."""
+    n_items, grain = len(next(iter(outputs.values()))), runners[0].work.grain
+    planned, living = policy.ratios(), sorted(policy.living)
+    sub_load = max(grain, round(n_items / sub_loads / grain) * grain)
+    started = time.perf_counter()
+    state = Round(policy, n_items, sub_load, grain)
+    futures = [threads.submit(_compute, state, d, runners[d], load, outputs, min(n_items, sub_load)) for d in living]
+    try:
+        # The wait ends at the first exception, because other threads may wait for items of the thread that failed.
+        wait(futures, return_when=FIRST_EXCEPTION)
+        for future in futures:
+            if future.done():
+                future.result()
+    except BaseException as error:  # mainly Ctrl-C
+        state.stop(error)
+        if not isinstance(error, Exception):
+            for runner in runners:
+                runner.interrupt()
+        raise
+    total = time.perf_counter() - started
+    for d, failure in state.failures.items():
+        warnings.warn(
+            f"{runners[d].name} (device {d}) has failed and is not used any more: {failure}",
+            DeviceDroppedWarning, stacklevel=4,
+        )  # fmt: skip
+    if state.error is not None:
+        raise state.error
+    items, seconds = tuple(state.items), tuple(state.seconds)
+    policy.end(items, seconds)
+    idle = tuple(max(0.0, 1 - busy / total) for busy in seconds)
+    return RoundReport(items, seconds, idle, tuple(policy.steals), planned, total, tuple(sorted(state.failures)))
+
+
+def _compute(
+    state: Round, device: int, runner: Runner, load: Any, outputs: dict[str, NDArray[Any]], warm_up: int
+) -> None:
+    """Compute parts of *load* on one device until the round ends.
+
+    Each device has a thread that runs this function.
+    """
+    try:
+        started = time.perf_counter()
+        runner.begin(load, outputs)
+        shared_seconds = time.perf_counter() - started
+        runner.warm_up(warm_up)
+        state.pay(device, shared_seconds)
+        while (part := state.take(device)) is not None:
+            runner.prepare(*part)
+            started = time.perf_counter()
+            runner.run(*part)
+            state.done(device, time.perf_counter() - started)
+    except DeviceError as error:
+        state.fail(device, error)
+    except cl.Error as error:
+        state.fail(device, as_device_error("computing a part of a load", error))
+    except BaseException as error:
+        state.stop(error)
+    finally:
+        runner.end()

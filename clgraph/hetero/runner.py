@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -74,14 +74,22 @@ class Runner:
 
         Results will be written into *outputs*.
         """
+        self.check_outputs(outputs)
+        self._load, self._outputs = load, outputs
+        with self.session.driver:
+            self._shared: Any = self._on_device(self.work.shared(load)) if self.work.shared is not None else {}
+
+    def write_to(self, outputs: Mapping[str, NDArray[Any]]) -> None:
+        """Write later results of the load into *outputs*."""
+        self._outputs = outputs
+
+    def check_outputs(self, outputs: Mapping[str, NDArray[Any]]) -> None:
+        """Raise a KernelSourceError unless the kernel has a parameter for each of the *outputs*."""
         if missing := outputs.keys() - {*self._names}:
             raise KernelSourceError(
                 f"{self._kernel.file}: kernel {self._kernel.name} has no parameter {', '.join(sorted(missing))} "
                 f"for what the work says it writes; it takes {', '.join(self._names)}"
             )
-        self._load, self._outputs = load, outputs
-        with self.session.driver:
-            self._shared: Any = self._on_device(self.work.shared(load)) if self.work.shared is not None else {}
 
     def warm_up(self, n_items: int) -> None:
         """Compute the first items of a load once before anything is timed,
@@ -95,12 +103,23 @@ class Runner:
             self.run(0, n_items)
             self._outputs, self.is_warm = outputs, True
 
+    def prepare(self, start: int, stop: int) -> None:
+        """Do what must happen once before the items *start* … *stop* − 1 are computed and timed."""
+
     def run(self, start: int, stop: int) -> None:
         """Compute the items *start* … *stop* − 1 of the load, and write the results into the output arrays."""
+        self.compute(self._pieces(start, stop))
+
+    def compute(self, pieces: Iterable[tuple[Any, ...]]) -> None:
+        """Compute *pieces* of the load.
+
+        A piece is its first item, the item after its last, the values of the kernel's parameters, and perhaps the
+        number of work-items.
+        """
         in_flight = deque[_Piece]()
         try:
-            for first, last, values in self._pieces(start, stop):
-                in_flight.append(self._launch(first, last, values))
+            for piece in pieces:
+                in_flight.append(self._launch(*piece))
                 if len(in_flight) > 1:
                     self._read(in_flight.popleft())
             while in_flight:
@@ -115,9 +134,12 @@ class Runner:
         """Drop the runner's references to the load and the load's arrays."""
         self._shared, self._load, self._outputs = {}, None, {}
 
+    def interrupt(self) -> None:
+        """End the part that another thread computes, if this is possible."""
+
     # ---- pieces
 
-    def _pieces(self, start: int, stop: int) -> Any:
+    def _pieces(self, start: int, stop: int) -> Iterator[tuple[int, int, Values]]:
         values = self.work.cut(self._load, start, stop)
         facts, grain = self.session.facts, self.work.grain
         n_bytes = sum(array.nbytes for array in values.values() if isinstance(array, np.ndarray))
@@ -131,7 +153,10 @@ class Runner:
             last = min(stop, first + step)
             yield first, last, self.work.cut(self._load, first, last)
 
-    def _launch(self, start: int, stop: int, values: Values) -> _Piece:
+    def _n_work_items(self, n: int, scope: Mapping[str, Any]) -> int:
+        return n if self._kernel.work_items is None else self._kernel.work_items(n, scope)
+
+    def _launch(self, start: int, stop: int, values: Values, n_work_items: int | None = None) -> _Piece:
         session, n = self.session, stop - start
         with session.driver, typed_errors(f"computing items {start}:{stop}"):
             outputs = {
@@ -143,8 +168,8 @@ class Runner:
                     f"{self._kernel.file}: {', '.join(sorted(missing))} of kernel {self._kernel.name} is in no part "
                     f"of the load; there are {', '.join(scope)}"
                 )
-            n_work_items = n if self._kernel.work_items is None else self._kernel.work_items(n, scope)
-            event = self._program.bind(self._kernel.name, n_work_items, scope)()
+            count = self._n_work_items(n, scope) if n_work_items is None else n_work_items
+            event = self._program.bind(self._kernel.name, count, scope)()
             session.queue.flush()
         return _Piece(start, stop, event, outputs, scope)
 
@@ -184,12 +209,16 @@ class Runner:
         with session.driver, typed_errors(f"reading items {piece.start}:{piece.stop}"):
             events = []
             for name, array in piece.outputs.items():
-                target = self._outputs[name][piece.start : piece.stop].reshape(-1)
-                if not session.facts.is_cpu and target.nbytes >= LEAST_BYTES:
-                    session.memory.staging_aside.read(array.buffer, 0, target)
-                    continue
-                queue = session.transfers.queue
-                events += enqueue_copies(session.memory, queue, array.buffer, 0, target, to_host=True)
-                queue.flush()
+                events += self._read_array(array, self._outputs[name][piece.start : piece.stop].reshape(-1))
             for event in events:
                 event.wait()
+
+    def _read_array(self, array: DeviceArray, target: NDArray[Any]) -> list[cl.Event]:
+        """Begin to copy *array*, for which no kernel waits, to the host array *target*, and return the events."""
+        session, queue = self.session, self.session.transfers.queue
+        if not session.facts.is_cpu and target.nbytes >= LEAST_BYTES:
+            session.memory.staging_aside.read(array.buffer, 0, target)
+            return []
+        events = enqueue_copies(session.memory, queue, array.buffer, 0, target, to_host=True)
+        queue.flush()
+        return events

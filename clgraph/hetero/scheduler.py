@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import threading
-import time
 import warnings
-from collections.abc import Iterable, Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import islice
 from typing import Any, NamedTuple
@@ -15,16 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.arguments import check_choice, checked_count, checked_flag, checked_number, refusing, shown
-from clgraph.errors import DeviceDroppedWarning, DeviceError, InputError, KernelBuildError, NoDeviceError
+from clgraph.errors import DeviceDroppedWarning, InputError, KernelBuildError, NoDeviceError
 from clgraph.hetero.learning import POLICIES
 from clgraph.hetero.policies import Policy
-from clgraph.hetero.report import HeteroReport, RoundReport
-from clgraph.hetero.rounds import Round
+from clgraph.hetero.process_runner import ProcessDevice, ProcessRunner, devices_of
+from clgraph.hetero.report import HeteroReport
+from clgraph.hetero.rounds import compute_round
 from clgraph.hetero.runner import Runner
+from clgraph.hetero.shared_loads import SharedLoads, new_output
 from clgraph.hetero.work import Work
-from clgraph.runtime.devices import sessions_of
-from clgraph.runtime.driver import opencl as cl
-from clgraph.runtime.driver.failure import as_device_error
 from clgraph.runtime.session import Session
 
 
@@ -49,7 +47,7 @@ class HeteroScheduler:
     ----------
     devices : "all", or a sequence of str, Session or pyopencl.Device
         ``"all"`` takes all GPUs and one runtime of the CPU, less a core for each GPU. Sub-devices are devices; see
-        :func:`clgraph.hetero.sub_devices`.
+        :func:`clgraph.hetero.sub_devices`. Several GPUs that are given by name, or by ``"all"``, have a process each.
     policy : {"hass", "greedy", "min_min", "qilin", "static", "guided"}
         The rule that assigns items to devices; ``docs/hetero.md`` describes the policies. What a policy learns about
         a kernel is used in later calls, too.
@@ -65,8 +63,8 @@ class HeteroScheduler:
 
     Attributes
     ----------
-    sessions : list of Session
-        The sessions of the devices that have not failed.
+    sessions : list of Session or ProcessDevice
+        The devices that have not failed: a session in this process, or a device in a process of its own.
 
     Raises
     ------
@@ -102,6 +100,7 @@ class HeteroScheduler:
         self._ratios = self._checked_ratios(ratios)
         self._learned: dict[tuple[Any, ...], Policy] = {}
         self._warm: set[tuple[Any, Session]] = set()  # Pairs of a work and a session on which the work has run before.
+        self._loads = SharedLoads()
         self._running = threading.Lock()
 
     def run(self, work: Work, loads: Iterable[Any], *, out: Sequence[NDArray[Any]] | None = None) -> HeteroRun:
@@ -145,11 +144,14 @@ class HeteroScheduler:
             try:
                 with ThreadPoolExecutor(len(runners), thread_name_prefix="clgraph-hetero") as threads:
                     for k, load in enumerate(loads):
-                        outputs = self._outputs(work, load, k, None if out is None else out[k])
-                        rounds.append(_round(threads, policy, runners, load, outputs, self._sub_loads))
+                        empty = new_output if _in_several_processes(policy, runners) else np.empty
+                        outputs = self._outputs(work, load, k, None if out is None else out[k], empty)
+                        rounds.append(compute_round(threads, policy, runners, load, outputs, self._sub_loads))
+                        self._loads.end_load()
                         collected = next(iter(outputs.values())) if len(outputs) == 1 else outputs
                         results.append(work.collect(load, outputs) if work.collect is not None else collected)
             finally:
+                self._loads.clear()
                 lost = {runner.session for d, runner in enumerate(runners) if d not in policy.living}
                 self.sessions = [session for session in self.sessions if session not in lost]
                 self._warm |= {(work.key, runner.session) for runner in runners if runner.is_warm}
@@ -157,11 +159,13 @@ class HeteroScheduler:
         return HeteroRun(results, report)
 
     def _sessions_of(self, devices: object) -> list[Any]:
-        """Return the sessions of *devices*, for which the scheduler makes runners."""
-        return sessions_of(devices)
+        """Return the sessions and the devices in processes, for which the scheduler makes runners."""
+        return devices_of(devices)
 
     def _runner(self, session: Any, work: Work, *, is_warm: bool) -> Any:
         """Return the runner that computes parts of loads with *session*."""
+        if isinstance(session, ProcessDevice):
+            return ProcessRunner(session, work, self._loads, is_warm=is_warm)
         return Runner(session, work, is_warm=is_warm)
 
     def _checked_ratios(self, ratios: Sequence[float] | None) -> dict[Session, float] | None:
@@ -203,14 +207,15 @@ class HeteroScheduler:
             self._learned[key] = POLICIES[self.policy](members, training=self._training)
         return self._learned[key]
 
-    def _outputs(self, work: Work, load: Any, number: int, given: NDArray[Any] | None) -> dict[str, NDArray[Any]]:
+    def _outputs(
+        self, work: Work, load: Any, number: int, given: NDArray[Any] | None, empty: Callable[..., NDArray[Any]]
+    ) -> dict[str, NDArray[Any]]:
         n_items = work.count(load)
         if n_items < 1:
             raise InputError(f"loads[{number}] has {n_items} items; allowed: 1 and more")
-        outputs = work.new_outputs(load, n_items)
         if given is None:
-            return outputs
-        (name, made), *others = outputs.items()
+            return work.new_outputs(load, n_items, empty)
+        (name, made), *others = work.new_outputs(load, n_items).items()
         if others or not isinstance(given, np.ndarray) or (given.shape, given.dtype) != (made.shape, made.dtype):
             what = f"{given.shape} of {given.dtype}" if isinstance(given, np.ndarray) else shown(given)
             allowed = "nothing, for a work of several outputs" if others else f"{made.shape} of {made.dtype}"
@@ -220,66 +225,8 @@ class HeteroScheduler:
         return {name: given}
 
 
-def _round(
-    threads: ThreadPoolExecutor,
-    policy: Policy,
-    runners: Sequence[Runner],
-    load: Any,
-    outputs: dict[str, NDArray[Any]],
-    sub_loads: int,
-) -> RoundReport:
-    """Compute one load on all devices, and return a report on this round."""
-    n_items, grain = len(next(iter(outputs.values()))), runners[0].work.grain
-    planned, living = policy.ratios(), sorted(policy.living)
-    sub_load = max(grain, round(n_items / sub_loads / grain) * grain)
-    started = time.perf_counter()
-    state = Round(policy, n_items, sub_load, grain)
-    futures = [threads.submit(_compute, state, d, runners[d], load, outputs, min(n_items, sub_load)) for d in living]
-    try:
-        # The wait ends at the first exception, because other threads may wait for items of the thread that failed.
-        wait(futures, return_when=FIRST_EXCEPTION)
-        for future in futures:
-            if future.done():
-                future.result()
-    except BaseException as error:  # mainly Ctrl-C
-        state.stop(error)
-        raise
-    total = time.perf_counter() - started
-    for d, failure in state.failures.items():
-        warnings.warn(
-            f"{runners[d].name} (device {d}) has failed and is not used any more: {failure}",
-            DeviceDroppedWarning, stacklevel=4,
-        )  # fmt: skip
-    if state.error is not None:
-        raise state.error
-    items, seconds = tuple(state.items), tuple(state.seconds)
-    policy.end(items, seconds)
-    idle = tuple(max(0.0, 1 - busy / total) for busy in seconds)
-    return RoundReport(items, seconds, idle, tuple(policy.steals), planned, total, tuple(sorted(state.failures)))
-
-
-def _compute(
-    state: Round, device: int, runner: Runner, load: Any, outputs: dict[str, NDArray[Any]], warm_up: int
-) -> None:
-    """Compute parts of *load* on one device until the round ends.
-
-    Each device has a thread that runs this function.
-    """
-    try:
-        started = time.perf_counter()
-        runner.begin(load, outputs)
-        shared_seconds = time.perf_counter() - started
-        runner.warm_up(warm_up)
-        state.pay(device, shared_seconds)
-        while (part := state.take(device)) is not None:
-            started = time.perf_counter()
-            runner.run(*part)
-            state.done(device, time.perf_counter() - started)
-    except DeviceError as error:
-        state.fail(device, error)
-    except cl.Error as error:
-        state.fail(device, as_device_error("computing a part of a load", error))
-    except BaseException as error:
-        state.stop(error)
-    finally:
-        runner.end()
+def _in_several_processes(policy: Policy, runners: Sequence[Runner]) -> bool:
+    """Return whether processes may compute parts of the next load, rather than one device the whole load."""
+    ratios = policy.ratios()
+    is_one = ratios is not None and sum(share > 0 for share in ratios) == 1
+    return not is_one and any(isinstance(runner, ProcessRunner) for runner in runners)

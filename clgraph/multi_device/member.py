@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -27,9 +27,6 @@ from clgraph.runtime.session import Session
 
 _SPIN_SECONDS = 1e-3  # A process polls for its next call for 1 ms before it sleeps, because waking takes 0.1 to 0.6 ms.
 
-# A block of memory that the driver has pinned, and the OpenCL buffer that keeps the block pinned.
-_Pinned = tuple[shared_memory.Block, Any]
-
 
 class Member(Team):
     """A team of one device, the only device of this child process.
@@ -45,7 +42,11 @@ class Member(Team):
     def __init__(self, device: object) -> None:
         super().__init__([device])
         self.kept: dict[Any, Any] = {}
-        self._pinned: dict[str, _Pinned] = {}
+        # Buffers that keep blocks of shared memory pinned, by the names of the blocks.
+        self._pinned: dict[str, cl.Buffer] = {}
+        # The number of the first call that used each block, and the number of calls so far.
+        self._first_calls: dict[str, int] = {}
+        self._n_calls = 0
         self._reads: list[cl.Event] = []
         self._rooms: dict[object, cl.Buffer] = {}
 
@@ -116,10 +117,27 @@ class Member(Team):
         while self._reads:
             self.session.commands.wait(self._reads.pop())
 
-    def forget(self, names: Iterable[str]) -> None:
-        """Drop the references to the blocks of shared memory *names*, which the parent process has removed."""
-        for name in names:
-            self._pinned.pop(name, None)
+    def keep_only(self, names: Collection[str]) -> None:
+        """Begin a call: unpin and unmap the blocks of shared memory that the parent process has removed.
+
+        *names* are all others.
+        """
+        self._n_calls += 1
+        for name in self._first_calls.keys() - {*names}:
+            del self._first_calls[name]
+        for name in self._pinned.keys() - {*names}:
+            del self._pinned[name]
+        shared_memory.keep_only(names)
+
+    def is_pinned_again(self, host: NDArray[Any]) -> bool:
+        """Return whether *host* is in shared memory that an earlier call has used, too, and that is pinned.
+
+        A block of shared memory is pinned on its use in a second call, because pinning takes longer than one copy.
+        """
+        place = shared_memory.place_of(host)
+        if place is None or self._first_calls.setdefault(place[0], self._n_calls) == self._n_calls:
+            return False
+        return self._is_pinned(host)
 
     def _is_pinned(self, host: NDArray[Any]) -> bool:
         """Return whether *host* is in pinned shared memory.
@@ -134,7 +152,7 @@ class Member(Team):
             flags = cl.mem_flags.READ_WRITE | cl.mem_flags.USE_HOST_PTR
             whole = block.array(0, block.n_bytes, np.dtype(np.uint8))
             try:
-                self._pinned[place[0]] = block, cl.Buffer(self.session.context, flags, hostbuf=whole)
+                self._pinned[place[0]] = cl.Buffer(self.session.context, flags, hostbuf=whole)
             except cl.Error:  # The system limits the amount of memory that a process may pin.
                 return False
         return True
@@ -143,8 +161,8 @@ class Member(Team):
 def serve(connection: Connection, device: str) -> None:
     """Answer the calls of the parent process until it ends or closes the connection.
 
-    A call is ``(function, arguments, removed)``. The answer is the result of ``function(member, *arguments)``, or the
-    exception that the function has raised.
+    A call is ``(function, arguments, living)``, with :func:`clgraph.shared_memory.living` of the parent process. The
+    answer is the result of ``function(member, *arguments)``, or the exception that the function has raised.
     """
     member: Member | None = None
     while True:
@@ -158,8 +176,8 @@ def serve(connection: Connection, device: str) -> None:
         try:
             if member is None:
                 member = Member(device)
-            function, arguments, removed = pickle.loads(call)
-            member.forget(removed)
+            function, arguments, living = pickle.loads(call)
+            member.keep_only(living)
             answer: tuple[bool, Any] = True, function(member, *arguments)
             del function, arguments
         except BaseException as error:

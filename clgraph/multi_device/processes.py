@@ -136,6 +136,7 @@ class Processes:
         self._dropped: list[Any] = []
         self.generation = 0  # Number of starts of the processes. A new start loses all values that the processes kept.
         self._names: list[str] = []
+        self._is_interrupted = False
 
     def __len__(self) -> int:
         return len(self._devices)
@@ -166,8 +167,11 @@ class Processes:
             ended, and the next call starts new processes.
         """
         with self._lock:
+            if self._is_interrupted:
+                self._end()
+                self._is_interrupted = False
             if needs is not None and (needs != self.generation or not self._processes):
-                raise DeviceError("a process that held a part of the graph has ended; split the graph again")
+                raise DeviceError("a process that held a part of the data has ended; split the data again")
             if not self._processes:
                 self._processes = [_Process(device) for device in self._devices]
                 self.generation += 1
@@ -185,11 +189,11 @@ class Processes:
         return key
 
     def _answers(self, function: Callable[..., _T], given: Sequence[tuple[Any, ...]]) -> list[_T]:
-        removed = shared_memory.removed()
-        calls = [shared_memory.dumps((function, each, removed)) for each in given]
+        living = shared_memory.living()
+        calls = [shared_memory.dumps((function, each, living)) for each in given]
         if dropped := self._dropped.copy():
             del self._dropped[: len(dropped)]
-            self._send([shared_memory.dumps((member.drop, (dropped,), ()))] * len(self))
+            self._send([shared_memory.dumps((member.drop, (dropped,), living))] * len(self))
             self._receive()
         self._send(calls)
         return self._receive()
@@ -223,18 +227,30 @@ class Processes:
             raise error
         return answers
 
+    def interrupt(self) -> None:
+        """Kill the processes, so that a call for which another thread waits ends with an error at once.
+
+        The next call starts new processes.
+        """
+        self._is_interrupted = True
+        for process in self._processes:
+            process.process.kill()
+
     def _lost(self, place: int) -> DeviceError:
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._processes[place].process.wait(_SECONDS_TO_END)
         code = self._processes[place].process.poll()
         self._end()
-        return DeviceError(f"devices[{place}], {self._devices[place]}: its process has ended (exit code {code})")
+        return DeviceError(f"{self._place(place)}{self._devices[place]}: its process has ended (exit code {code})")
 
     def _named(self, place: int, error: Exception) -> Exception:
         if not isinstance(error, DeviceError) or isinstance(error, NoDeviceError):
             return error
         name = self._names[place] if self._names else self._devices[place]
-        return type(error)(f"devices[{place}], {name}: {error}")
+        return type(error)(f"{self._place(place)}{name}: {error}")
+
+    def _place(self, place: int) -> str:
+        return f"devices[{place}], " if len(self) > 1 else ""
 
     def _end(self) -> None:
         for process in self._processes:

@@ -87,17 +87,20 @@ def working_gpus() -> list[cl.Device]:
 
 def _all() -> list[Session]:
     """Return sessions on all working GPUs and on the CPU. One CPU core per GPU stays free for the GPU's host thread."""
-    working = _working()
-    gpus = [device for device in working if device.type & cl.device_type.GPU]
-    cpu = next((device for device in working if device.type & cl.device_type.CPU), None)
-    sessions = [as_session(device) for device in gpus]
-    if cpu is not None:
-        left = int(cpu.max_compute_units) - len(gpus)
-        try:
-            sessions += sub_devices(cpu, [left]) if gpus and left > 0 else [as_session(cpu)]
-        except NoDeviceError:
-            sessions.append(as_session(cpu))
-    return sessions
+    gpus = [as_session(device) for device in working_gpus()]
+    return gpus + beside_gpus(len(gpus))
+
+
+def beside_gpus(n_gpus: int) -> list[Session]:
+    """Return a list of one session on the CPU, without a core for each of the GPUs; an empty list without a CPU."""
+    cpu = next((device for device in _working() if device.type & cl.device_type.CPU), None)
+    if cpu is None:
+        return []
+    left = int(cpu.max_compute_units) - n_gpus
+    try:
+        return sub_devices(cpu, [left]) if n_gpus and left > 0 else [as_session(cpu)]
+    except NoDeviceError:
+        return [as_session(cpu)]
 
 
 def speed_of(session: Session) -> float:

@@ -106,11 +106,12 @@ def solve(
     if forests:
         with forests[last].session.driver:
             n_components, numbers = forests[last].plan.result()
+    collect_seconds = time.perf_counter() - started - local_seconds - merge_seconds
     details: dict[str, Any] = {
         "device_entries": tuple(forests[k].n_entries if k in forests else 0 for k in range(len(team))),
         "device_seconds": tuple(forests[k].seconds if k in forests else 0.0 for k in range(len(team))),
-        "local_seconds": local_seconds, "merge_seconds": merge_seconds, "merge_rounds": n_rounds,
-        "merge_bytes": team.sent_bytes - sent_before, "most_merge_bytes": most_bytes,
+        "local_seconds": local_seconds, "merge_seconds": merge_seconds, "collect_seconds": collect_seconds,
+        "merge_rounds": n_rounds, "merge_bytes": team.sent_bytes - sent_before, "most_merge_bytes": most_bytes,
     }  # fmt: skip
     if not all_seen([skip for found in forests.values() for skip in found.skips()], numbers):
         n_components, numbers, info = solve(graph, "rem", {})

@@ -77,22 +77,26 @@ def solve(graph: ProcessGraph, strategy: str, options: Mapping[str, Any]) -> tup
     messages = [(room[: each.size], each.is_packed) for room, each in zip(rooms, local, strict=True)]
     others = [messages[:place] + messages[place + 1 :] for place in range(len(team))]
     cuts = ranges(n, [1.0] * len(team))
-    counts = team.each(_join, others, [numbers[first:stop] for first, stop in cuts], cuts)
+    joined = team.each(_join, others, [numbers[first:stop] for first, stop in cuts], cuts)
     if not on_devices.all_seen([skip for each in local for skip in each.skips], numbers):
-        counts[0], numbers, info = solve(graph, "rem", {})
-        return counts[0], numbers, replace(info, details={**info.details, "giants_differed": True})
-    return counts[0], numbers, _info(graph, strategy, local[0].strategy, started, local_stopped, local)
+        n_components, numbers, info = solve(graph, "rem", {})
+        return n_components, numbers, replace(info, details={**info.details, "giants_differed": True})
+    collect_seconds = max(seconds for _, seconds in joined)
+    info = _info(graph, strategy, local[0].strategy, started, local_stopped, local, collect_seconds)
+    return joined[0][0], numbers, info
 
 
 def _info(
-    graph: ProcessGraph, asked: str, strategy: str, started: float, local_stopped: float, local: Sequence[_Local]
+    graph: ProcessGraph, asked: str, strategy: str, started: float, local_stopped: float, local: Sequence[_Local],
+    collect_seconds: float = 0.0,
 ) -> RunInfo:  # fmt: skip
     now = time.perf_counter()
     sizes = [4 * each.size for each in local]
     told = {
         "device_entries": tuple(each.n_entries for each in local),
         "device_seconds": tuple(each.seconds for each in local),
-        "local_seconds": local_stopped - started, "merge_seconds": now - local_stopped, "merge_rounds": 1,
+        "local_seconds": local_stopped - started, "merge_rounds": 1,
+        "merge_seconds": now - local_stopped - collect_seconds, "collect_seconds": collect_seconds,
         "merge_bytes": sum(sizes), "most_merge_bytes": max(sizes, default=0),
     }  # fmt: skip
     why = on_devices.reason(asked)
@@ -128,10 +132,10 @@ def _send(member: Member, room: NDArray[np.uint32]) -> None:
 
 def _join(
     member: Member, others: Sequence[tuple[NDArray[np.uint32], bool]], room: NDArray[np.int32], cut: tuple[int, int]
-) -> int:
+) -> tuple[int, float]:
     """Merge the spanning forests of the other processes into the forest of this process.
 
-    Return the number of components.
+    Return the number of components, and the seconds after merging.
 
     The component numbers of the vertices in the range *cut* are written to *room*.
     """
@@ -144,8 +148,10 @@ def _join(
         array = DeviceArray(session.memory, buffer, message.dtype, message.size)
         member.write(array, 0, message)
         forest.merge(array if is_packed else array.view(0, array.size, np.int32), is_packed=is_packed)
+    session.finish()
+    merged = time.perf_counter()
     count: int = forest.plan.part(
         *cut, lambda numbers, first, last: member.begin_read(numbers, first, room[first - cut[0] : last - cut[0]])
     )
     member.finish_reads()
-    return count
+    return count, time.perf_counter() - merged

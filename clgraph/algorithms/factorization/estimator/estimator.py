@@ -65,7 +65,8 @@ class SGDMatrixFactorization(TrainedFactorization):
         Session cannot be pickled.
     devices : "all", or sequence of str, Session or pyopencl.Device, optional
         Train on several devices instead of *session*. Each device keeps its users, and blocks of items move from
-        device to device [4]_. Folding users in runs on the host.
+        device to device [4]_. Several GPUs that are given by name, or by ``"all"``, have a process each. Folding
+        users in runs on the host.
     verbose : int
         Above 0, print each epoch's errors and speed to stderr.
 

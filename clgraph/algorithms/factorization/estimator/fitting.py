@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import numbers
 from typing import Any, Self
@@ -15,11 +16,13 @@ from clgraph.algorithms.factorization.factors import Factors, initial_factors
 from clgraph.algorithms.factorization.problem import MAX_RANK
 from clgraph.algorithms.factorization.training.epochs import Callback, Epoch, Training, show_epoch
 from clgraph.algorithms.factorization.training.learning_rates import make_schedule
+from clgraph.algorithms.factorization.training.process_training import ProcessFactorization
 from clgraph.algorithms.factorization.training.team_training import TeamFactorization
 from clgraph.algorithms.factorization.training.training import Factorization
 from clgraph.arguments import check_callback, checked_count, checked_number
 from clgraph.data.ratings.ratings import Ratings
 from clgraph.errors import InputError
+from clgraph.multi_device.processes import names_of
 from clgraph.runtime.session import as_session
 
 _MAX_EPOCHS = 2**31 - 1
@@ -77,16 +80,17 @@ class TrainedFactorization(SavedFactorization):
 
         every_loss = self.schedule == "bold_driver" or callback is not None or verbose > 0
         every_loss |= tol is not None and eval_ratings is None and unseen is None
-        try:
-            engine.train(
-                n_epochs, schedule=schedule, regularization=self.regularization, every_loss=every_loss, history=history,
-                tol=tol, callback=after_epoch, eval_ratings=eval_ratings, unseen=unseen,
-            )  # fmt: skip
-        except KeyboardInterrupt:
-            if len(engine.epochs) > len(history):
-                self._keep(engine, known, counted, continued=mean is not None)
-            raise
-        self._keep(engine, known, counted, continued=mean is not None)
+        with contextlib.closing(engine):
+            try:
+                engine.train(
+                    n_epochs, schedule=schedule, regularization=self.regularization, every_loss=every_loss,
+                    history=history, tol=tol, callback=after_epoch, eval_ratings=eval_ratings, unseen=unseen,
+                )  # fmt: skip
+            except KeyboardInterrupt:
+                if len(engine.epochs) > len(history):
+                    self._keep(engine, known, counted, continued=mean is not None)
+                raise
+            self._keep(engine, known, counted, continued=mean is not None)
         return self
 
     def _engine(self, ratings: Ratings, **options: Any) -> Training:
@@ -95,4 +99,6 @@ class TrainedFactorization(SavedFactorization):
             return Factorization(as_session(self.session), ratings, **options)
         if self.session is not None:
             raise InputError("session= and devices= are both given; devices= names all that take part")
+        if (names := names_of(self.devices)) is not None:
+            return ProcessFactorization(names, ratings, **options)
         return TeamFactorization(self.devices, ratings, **options)

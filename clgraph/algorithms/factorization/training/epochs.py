@@ -211,6 +211,9 @@ class Training(ABC):
             squares += n_seen * eval_loss**2
         return math.sqrt(squares / (n_seen + unseen.values.size))
 
+    def close(self) -> None:  # noqa: B027
+        """Free the memory of the devices, unless the end of this object frees it."""
+
     @abstractmethod
     def errors_on(self, ratings: Ratings) -> Any:
         """Return an object that computes the model's error on *ratings*, for ``epoch``."""

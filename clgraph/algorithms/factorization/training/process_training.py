@@ -1,0 +1,169 @@
+"""Training on several GPUs, with a process for each GPU.
+
+Blocks of items move from process to process through shared memory.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from clgraph import shared_memory
+from clgraph.algorithms.factorization.problem import FactorizationProblem
+from clgraph.algorithms.factorization.training.device_blocks import DeviceBlocks, in_layout
+from clgraph.algorithms.factorization.training.epochs import Epoch
+from clgraph.algorithms.factorization.training.several_devices import SeveralDevices
+from clgraph.data.ratings.ratings import Ratings
+from clgraph.errors import DeviceError
+from clgraph.multi_device.interrupts import delayed_interrupt
+from clgraph.multi_device.member import Member, drop
+from clgraph.multi_device.processes import processes_of
+
+# The factors, and biases, of the items of a block in shared memory, by the names of DeviceBlocks.arrays().
+_Room = dict[str, NDArray[Any]]
+_Sizes = dict[str, tuple[int, np.dtype[Any]]]  # The size and type of each array of a room.
+
+
+class ProcessFactorization(SeveralDevices):
+    """Training of a factorisation model on several GPUs, with a process for each GPU.
+
+    If a process ends, the factors are lost, and the training raises a :class:`DeviceError`. After Ctrl-C the processes
+    complete their block, so that the factors of the last epoch can be restored.
+
+    Parameters
+    ----------
+    names : sequence of str
+        As :func:`clgraph.multi_device.processes.names_of` returns them.
+    ratings, **options
+        As in :class:`SeveralDevices`.
+    """
+
+    def __init__(self, names: Sequence[str], ratings: Ratings, **options: Any) -> None:
+        self._devices, self.sent_bytes = names, 0
+        super().__init__(len(names), ratings, **options)
+
+    def _make(
+        self, problems: Sequence[Sequence[FactorizationProblem]], strategy: str, options: Mapping[str, Any] | None,
+        deterministic: bool,
+    ) -> None:  # fmt: skip
+        n, self._processes = self._n, processes_of(self._devices[: self._n])
+        self._keys = [self._processes.new_key(self)] * n
+        # A CPU reads the ratings from shared memory during the training.
+        self._shared: list[Any] = [[_shared_problem(problem) for problem in row] for row in problems]
+        many = [[each] * n for each in (strategy, options, deterministic)]
+        sizes = self._processes.each(_make, self._keys, range(n), [*self._shared], *many)
+        self._generation = self._processes.generation
+
+        # A device reads the items that the next device wrote in the stratum before. So each device has two rooms.
+        self._rooms = [[_rooms(of_device) for of_device in sizes] for _ in range(2)]
+
+    def call(self, method: str, *arguments: Sequence[Any]) -> list[Any]:
+        given = [*zip(*arguments, strict=True)] if arguments else [()] * self._n
+        with delayed_interrupt():
+            return self._processes.each(_call, self._keys, [method] * self._n, given, needs=self._generation)
+
+    def restore(self) -> list[Epoch]:
+        try:
+            return super().restore()
+        except DeviceError:  # A process has ended, so there are no factors. The caller raises the first error.
+            return []
+
+    def close(self) -> None:
+        with contextlib.suppress(DeviceError):  # A process may have ended.
+            self._processes.each(drop, [self._keys[:1]] * self._n, needs=self._generation)
+
+    def errors_on(self, ratings: Ratings) -> int:
+        blocks = [[_shared(each) for each in row] for row in self._strata.blocks_of(ratings)]
+        self.call("evaluate_on", blocks)
+        self._shared.append(blocks)
+        return ratings.n_ratings
+
+    def _names(self) -> list[str]:
+        return self._processes.names()
+
+    def _round(self, method: str, *arguments: Any) -> list[Any]:
+        n, found = self._n, []
+        for s in range(n + (n > 1)):
+            cells = [((d + s - 1) % n, (d + s) % n) for d in range(n)]
+            # Rooms of even and odd strata alternate, because the next device still reads what was written before.
+            taken = [self._rooms[s % 2][(d + 1) % n][(d + s) % n] if s else None for d in range(n)]
+            rooms = [self._rooms[(s + 1) % 2][d][(d + s) % n] if s < n > 1 else None for d in range(n)]
+            works = [(method, arguments) if s < n else None] * n
+            with delayed_interrupt():
+                found += self._processes.each(_stratum, self._keys, cells, taken, works, rooms, needs=self._generation)[
+                    : n * (s < n)
+                ]
+            self.sent_bytes += sum(array.nbytes for room in taken if room for array in room.values())
+        return found
+
+
+def _shared(ratings: Ratings) -> Ratings:
+    """Return *ratings* with its arrays in shared memory."""
+    users, items, values = shared_memory.copies(ratings.users, ratings.items, ratings.values)
+    return Ratings._trusted(users, items, values, *ratings.shape)
+
+
+def _shared_problem(problem: FactorizationProblem) -> FactorizationProblem:
+    weights = None if problem.weights is None else shared_memory.copies(problem.weights)[0]
+    return replace(problem, ratings=_shared(problem.ratings), weights=weights)
+
+
+def _rooms(blocks: Sequence[_Sizes]) -> list[_Room]:
+    """Return a room for the items of each block of a device, all in the same memory."""
+    memory = {
+        name: shared_memory.empty(max(block[name][0] for block in blocks), dtype)
+        for name, (_, dtype) in blocks[0].items()
+    }
+    return [{name: memory[name][:size] for name, (size, _) in block.items()} for block in blocks]
+
+
+def _make(
+    member: Member, key: int, place: int, problems: Sequence[FactorizationProblem], strategy: str,
+    options: Mapping[str, Any] | None, deterministic: bool,
+) -> list[_Sizes]:  # fmt: skip
+    """Keep the blocks of this process's GPU under *key*.
+
+    Return the size and type of the arrays of each block's items.
+    """
+    blocks = member.kept[key] = DeviceBlocks(member.session, place, problems, strategy, options, deterministic)
+    return [
+        {name: (array.size, array.dtype) for name, array in blocks.arrays(q, "item").items()}
+        for q in range(len(problems))
+    ]
+
+
+def _call(member: Member, key: int, method: str, arguments: tuple[Any, ...]) -> Any:
+    return getattr(member.kept[key], method)(*arguments)
+
+
+def _stratum(
+    member: Member, key: int, cells: tuple[int, int], taken: _Room | None, work: tuple[str, tuple[Any, ...]] | None,
+    room: _Room | None,
+) -> Any:  # fmt: skip
+    """Do the *work* on a block of this process's GPU, and return its result.
+
+    *cells* are the blocks of the stratum before and of this stratum. First the items of *taken* and the users of the
+    block before are copied to the cell of the block. Afterwards its items are copied to *room*.
+    """
+    blocks: DeviceBlocks = member.kept[key]
+    before, q = cells
+    if taken is not None:
+        model = blocks.cells[q].model
+        for name, array in blocks.arrays(q, "item").items():
+            host = taken[name]
+            if host.size != array.size:
+                host = in_layout(host, model.n_items, model, host.size // model.n_items)
+            member.set_rows(array, host)
+        blocks.move_users(before, q)
+    found = None if work is None else getattr(blocks, work[0])(q, *work[1])
+    if room is not None:
+        for name, array in blocks.arrays(q, "item").items():
+            member.begin_read(array, 0, room[name])
+        member.finish_reads()
+    member.session.finish()  # Other processes may change what this process has read.
+    return found
