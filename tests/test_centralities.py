@@ -106,6 +106,16 @@ def test_one_device_repeats_values_to_the_bit(session: Session) -> None:
             assert first[0].tobytes() == second[0].tobytes() and first.change == second.change
 
 
+def test_results_become_tables_and_attributes_of_nodes(pocl: Session) -> None:
+    graph = Graph.from_edges([0, 1, 1], [2, 2, 0], directed=True)
+    found = cg.hits(Graph(graph.row_offsets, graph.column_indices, directed=True, ids=["a", "b", "c"]), session=pocl)
+    columns = found.to_dict()
+    assert columns["vertex"].tolist() == ["a", "b", "c"] and columns["authority"] is found.authorities
+    nodes = found.to_networkx().nodes
+    assert nodes["b"] == {"hub": found.hubs[1], "authority": found.authorities[1]}
+    assert set(cg.katz_centrality(graph, session=pocl).to_dict()) == {"vertex", "centrality"}
+
+
 def test_bad_arguments_are_refused(pocl: Session) -> None:
     graph = cg.generators.path(4)
     for call, error, why, settings in (

@@ -204,7 +204,7 @@ def test_ids_that_a_person_types_and_reads_are_those_of_the_file(
 def test_rows_and_json_are_not_mixed(graph_file: str, capsys: pytest.CaptureFixture[str]) -> None:
     commands = [
         ["connected_components"], ["minimum_spanning_forest"], ["bfs", "--source", "0"], ["sssp", "--source", "0"],
-        ["color"], ["communities"], ["partition", "-k", "2"], ["triangles"],
+        ["color"], ["communities"], ["partition", "-k", "2"], ["triangles"], ["hits"], ["katz_centrality"],
         ["core_numbers"], ["maximal_independent_set"], ["maximal_matching"],
     ]  # fmt: skip
     for arguments in commands:
@@ -291,6 +291,22 @@ def test_the_command_writes_triangles(graph_file: str, on_pocl: None, cli: Cli, 
     text = cli.text("triangles", graph_file, "--strategy", "tables", "-o", str(path))
     assert "transitivity" in text and np.load(path).sum() == 3 * document["n_triangles"]
     assert len(cli.text("triangles", graph_file, "-o", "-").splitlines()) == document["n_vertices"]
+
+
+def test_the_commands_write_centralities(graph_file: str, on_pocl: None, cli: Cli, tmp_path: Path) -> None:
+    document = cli.document("hits", graph_file, "--top", "2", "--verify")
+    assert document["verified"] and len(document["top_hubs"]) == len(document["top_authorities"]) == 2
+    path = tmp_path / "values.npy"
+    assert "highest hubs" in cli.text("hits", graph_file, "-o", str(path))
+    assert np.load(path).sum() == pytest.approx(1)
+    lines = cli.text("hits", graph_file, "-o", "-").splitlines()
+    assert len(lines) == document["n_vertices"] and len(lines[0].split()) == 3
+    for arguments in (["pagerank", "--personalization", "3"], ["eigenvector_centrality", "--max-iter", "999"],
+                      ["katz_centrality", "--alpha", "0.2", "--beta", "3", "--unweighted"]):  # fmt: skip
+        document = cli.document(arguments[0], graph_file, *arguments[1:], "--verify")
+        assert document["verified"] and len(document["top"]) == 5 and 0 <= document["change"] < 1e-6
+        assert "iterations" in cli.text(*arguments, graph_file, "-o", str(path))
+        assert np.load(path).size == document["n_vertices"]
 
 
 def test_the_command_writes_core_numbers(cli: Cli, on_pocl: None, tmp_path: Path) -> None:
