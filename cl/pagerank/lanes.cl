@@ -11,6 +11,18 @@
 #endif
 #define PER_TURN 4               /* entries whose loads a work-item has in flight together */
 
+/* given: the homes of the lanes, one after the other */
+KERNEL interleave(int n, __global const number_t *restrict given, __global number_t *restrict home) {
+  for (int v = get_global_id(0); v < n; v += get_global_size(0))
+    for (int lane = 0; lane < LANES * TEAM; lane++) home[(size_t)v * LANES * TEAM + lane] = given[(size_t)lane * n + v];
+}
+
+/* given: room for the ranks of the lanes, one after the other */
+KERNEL separate(int n, __global const number_t *restrict ranks, __global number_t *restrict given) {
+  for (int v = get_global_id(0); v < n; v += get_global_size(0))
+    for (int lane = 0; lane < LANES * TEAM; lane++) given[(size_t)lane * n + v] = ranks[(size_t)v * LANES * TEAM + lane];
+}
+
 INLINE rank_t lanes_at(offset_t e, __global const int *columns, __global const number_t *weights,
                        __global const rank_t *share) {
 #if WEIGHTED

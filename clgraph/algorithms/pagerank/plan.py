@@ -34,11 +34,13 @@ class PowerPlan(Plan):
         pulls = range(len(self.problem.pulls))
         if not self.arrays:  # The graph has no vertices.
             return *(np.zeros(0, self.problem.dtype) for _ in pulls), 0, 0.0
-        names = [name_in_pull("ranks", pull) for pull in reversed(pulls)] + ["totals", "control"]
-        *values, totals, control = self.read(*((self.arrays[name], 0, self.arrays[name].size) for name in names))
-        constant, lanes = self.program(START).constant, self.problem.n_lanes
-        if lanes > 1:
-            values = [each.reshape(-1, lanes).T[: len(self.problem.home)].copy() for each in values]
+        n = self.problem.graph.n_vertices
+        parts = [(self.arrays[name_in_pull("ranks", pull)], 0, n) for pull in reversed(pulls)]
+        if self.problem.n_lanes > 1:
+            parts = [(self.arrays["shares"], 0, n * len(self.problem.home))]  # The kernel separate left them there.
+        parts += [(self.arrays[name], 0, self.arrays[name].size) for name in ("totals", "control")]
+        *values, totals, control = self.read(*parts)
+        constant = self.program(START).constant
         changes = totals.reshape(constant("TEAM"), 2, -1)[:, constant("CHANGE")]
         return *values, int(control[constant("ROUNDS")]) // len(pulls), float(changes.max())
 
@@ -58,8 +60,13 @@ class Inputs:
         problem, arrays = self._plan.problem, self._plan.arrays
         arrays["settings"].set(np.array(problem.numbers, arrays["settings"].dtype))
         for name in ("home", "refuge", "initial"):
-            given = problem.lanes if name == "home" and problem.n_lanes > 1 else getattr(problem, name)
-            if given is not None:
+            if (given := getattr(problem, name)) is None:
+                continue
+            if name == "home" and problem.n_lanes > 1:
+                for lane in range(problem.n_lanes):  # The last distribution is repeated for lanes without one.
+                    row = given[min(lane, len(given) - 1)].astype(problem.dtype)
+                    arrays["shares"].set(row, offset=lane * row.size)  # The kernel interleave reads them there.
+            else:
                 arrays[name].set(given.astype(problem.dtype).ravel())
         arrays["control"].fill(0)
 

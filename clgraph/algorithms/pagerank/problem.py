@@ -147,13 +147,6 @@ class PageRankProblem(PowerProblem):
         return 1 << (self.shape[0] - 1).bit_length() if len(self.shape) == 2 else 1
 
     @property
-    def lanes(self) -> NDArray[np.float64]:
-        """The distributions of a batch, with a column for each lane. The last one is repeated for lanes without one."""
-        assert self.home is not None
-        spare = self.n_lanes - len(self.home)
-        return np.ascontiguousarray(np.concatenate((self.home, np.repeat(self.home[-1:], spare, axis=0))).T)
-
-    @property
     def numbers(self) -> tuple[float, ...]:
         return self.alpha, *super().numbers[1:]
 

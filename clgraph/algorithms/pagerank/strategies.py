@@ -88,7 +88,12 @@ def lanes(problem: PowerProblem, facts: DeviceFacts) -> Recipe:
     blocks = [cut_rows(rows.row_offsets, size, _PIECE) for rows in problem.pulls]
     pulls = _with_pieces(_LANES, ("add_lane_pieces", "pull_lanes"), groups, blocks)
     defines = {"LANES": n_lanes // team, "TEAM": team, "PIECE": _PIECE}
-    return _recipe(problem, facts, blocks, pulls, groups, _PIECES, 1 if is_cpu else _GROUP, defines)
+    made = _recipe(problem, facts, blocks, pulls, groups, _PIECES, 1 if is_cpu else _GROUP, defines)
+    inputs, *others = made.steps
+    before, after = (
+        Phase(f"{_LANES}:{kernel}", 0, {"given": "shares"}, groups=groups) for kernel in ("interleave", "separate")
+    )
+    return Recipe((inputs, before, *others, after), made.setting)
 
 
 def _with_pieces(file: str, kernels: tuple[str, str], groups: int, blocks: list[Blocks]) -> _Pulls:
