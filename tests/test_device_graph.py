@@ -346,8 +346,8 @@ def test_answers_for_a_device_graph_are_those_for_its_graph(session, given):
 def test_more_vertices_than_kernels_take_are_refused(monkeypatch, name):
     monkeypatch.setattr("clgraph.data.graphs.graph_arrays.MAX_KERNEL_VERTICES", 9)
     find_algorithm(name).problem(generators.path(9))
-    fewer = {"color": 2**32 - 2**12, "minimum_spanning_forest": 2**32 - 2**12, "partition": 2**31 - 1}
-    fewer["communities"] = 2**30
+    fewer = dict.fromkeys(("color", "maximal_independent_set", "minimum_spanning_forest"), 2**32 - 2**12)
+    fewer |= {"communities": 2**30, "partition": 2**31 - 1}
     entries = f" and {fewer[name]} entries" if name in fewer else ""
     with pytest.raises(InputError, match=f"10 vertices and 18 entries; .* at most 9 vertices{entries}$"):
         find_algorithm(name).problem(generators.path(10))
