@@ -4,21 +4,28 @@
 
 A row holds, beside what ``graph_benchmark.py`` says, ``method``, ``seed``, ``n_communities``, ``quality``,
 ``n_levels``, ``entries_per_second`` (entries of the graph by kernel seconds) and ``labels_sha256``, which must be equal
-on all devices.
+on all devices. ``--nu-louvain`` names the program of nu-Louvain (github.com/puzzlef/louvain-communities-cuda, compiled
+for the GPU). It runs once on each graph, and rows get its ``nu_louvain_seconds``, the mean of its runs by its own
+clock, and its ``nu_louvain_quality``.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
+import subprocess
+import tempfile
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import harness
 import inputs
+import numpy as np
 from graph_benchmark import GraphBenchmark, main, sha256
 
 from clgraph.algorithms.communities import ALGORITHM, as_problem
-from clgraph.algorithms.communities.problem import METHODS, CommunitiesProblem
+from clgraph.algorithms.communities.problem import ITERATIONS, METHODS, CommunitiesProblem
 from clgraph.data.graphs.graph import Graph
 from clgraph.runtime.session import Session
 
@@ -38,23 +45,48 @@ BENCHMARK = GraphBenchmark(
     lambda name, graph, **settings: as_problem(graph, **settings),
     _fingerprint,
     describe=_describe,
-    settings=("method", "seed"),
-    label=lambda name, method, seed: f"{name}, {method}, seed {seed}",
+    settings=("method", "seed", "iterations"),
+    label=lambda name, method, seed, iterations: f"{name}, {method}, seed {seed}, {iterations} iterations",
 )
 
 
 def _add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=["leiden"])
     parser.add_argument("--seeds", nargs="+", type=int, default=[0])
+    parser.add_argument("--iterations", nargs="+", type=int, default=[ITERATIONS])
+    parser.add_argument("--nu-louvain", metavar="PROGRAM", help="run this program beside")
 
 
 def _cases(args: argparse.Namespace) -> Sequence[Mapping[str, Any]]:
-    return [{"method": method, "seed": seed} for method in args.methods for seed in args.seeds]
+    return [
+        {"method": method, "seed": seed, "iterations": iterations}
+        for method in args.methods for seed in args.seeds for iterations in args.iterations
+    ]  # fmt: skip
 
 
-def _rates(_args: argparse.Namespace, _session: Session, _name: str, graph: Graph, rows: list[dict[str, Any]]) -> None:
+def _rates(args: argparse.Namespace, _session: Session, _name: str, graph: Graph, rows: list[dict[str, Any]]) -> None:
     for row in rows:
         row["entries_per_second"] = graph.n_edges / row["kernel_seconds"]
+    if args.nu_louvain:
+        seconds, quality = _nu_louvain(args.nu_louvain, graph)
+        for row in rows:
+            row |= {"nu_louvain_seconds": seconds, "nu_louvain_quality": quality}
+
+
+def _nu_louvain(program: str, graph: Graph) -> tuple[float, float]:
+    """Return the seconds of nu-Louvain on *graph*, and the modularity that it tells."""
+    src, dst = graph.sources(), graph.column_indices
+    edges = np.stack((src, dst), axis=1)[src > dst] + 1
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "graph.mtx"
+        with path.open("w") as file:
+            file.write("%%MatrixMarket matrix coordinate pattern symmetric\n")
+            file.write(f"{graph.n_vertices} {graph.n_vertices} {len(edges)}\n")
+            for part in np.array_split(edges.astype(str), max(1, len(edges) // 10**6)):
+                file.write("\n".join(map(" ".join, part.tolist())) + "\n")
+        told = subprocess.run([program, path, "1", "0"], capture_output=True, text=True, check=True).stdout
+    found = re.findall(r"\{([\d.]+)ms.* ([\d.]+) modularity\} louvainStaticCuda", told)
+    return float(found[0][0]) / 1000, float(found[0][1])
 
 
 def _table(rows: list[dict[str, Any]]) -> str:
