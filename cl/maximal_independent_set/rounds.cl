@@ -146,15 +146,21 @@ INLINE void mark_neighbors(const try_t *x, graph_t on) {
   const offset_t begin = joins ? on.row_offsets[x->v] : (offset_t)0;
   const uint length = joins ? (uint)(x->last - begin) : 0u;
   const uint before = sg_exclusive_sum(length), total = sg_broadcast(before + length, SUB_GROUP_SIZE - 1);
-  for (uint first = 0u; first < total; first += SUB_GROUP_SIZE) {
-    const uint number = first + sg_lane();
-    uint slot = 0u;
-    for (uint step = SUB_GROUP_SIZE / 2; step; step >>= 1)
-      if (sg_broadcast(before, slot + step) <= number) slot += step;
-    const offset_t e = sg_broadcast(begin, slot) + (offset_t)(number - sg_broadcast(before, slot));
-    const int v = sg_broadcast(x->v, slot);
-    const int u = number < total ? on.column_indices[e] : v;
-    if (u != v) store_relaxed(on.words + u, OUT);
+  for (uint first = 0u; first < total; first += STEPS * SUB_GROUP_SIZE) {
+    int u[STEPS], v[STEPS];
+    for (int k = 0; k < STEPS; k++) {
+      const uint number = first + k * SUB_GROUP_SIZE + sg_lane();
+      u[k] = v[k] = 0;
+      if (first + k * SUB_GROUP_SIZE >= total) continue;  /* the same for all lanes */
+      uint slot = 0u;
+      for (uint step = SUB_GROUP_SIZE / 2; step; step >>= 1)
+        if (sg_broadcast(before, slot + step) <= number) slot += step;
+      const offset_t e = sg_broadcast(begin, slot) + (offset_t)(number - sg_broadcast(before, slot));
+      v[k] = sg_broadcast(x->v, slot);
+      u[k] = number < total ? on.column_indices[e] : v[k];
+    }
+    for (int k = 0; k < STEPS; k++)
+      if (u[k] != v[k]) store_relaxed(on.words + u[k], OUT);
   }
 }
 
