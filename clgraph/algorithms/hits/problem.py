@@ -47,11 +47,11 @@ class HitsProblem(PowerProblem):
 
     def admitted(self) -> Self:
         super().admitted()
-        if self.graph.n_vertices:
-            if not self.strengths.any():
-                raise GraphError("no edge has a weight above 0; hubs and authorities need one")
-            if self.initial is not None and not float(self.strengths @ self.initial) > 0:
-                raise InputError("initial is 0 at all vertices with outgoing edges")
+        graph = self.graph
+        if graph.n_vertices and not (graph.n_edges and (not self.is_weighted or graph.weight_range[1] > 0)):
+            raise GraphError("no edge has a weight above 0; hubs and authorities need one")
+        if graph.n_vertices and self.initial is not None and not float(self.strengths @ self.initial) > 0:
+            raise InputError("initial is 0 at all vertices with outgoing edges")
         return self
 
 
