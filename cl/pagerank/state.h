@@ -80,8 +80,15 @@ typedef JOINED(SUM_T, LANES) sum_t;
 #define AS_SUM(x) JOINED(convert_, JOINED(SUM_T, LANES))(x)
 #define IS_ANY(x) any(x)
 #endif
-#define MEMBER (TEAM > 1 ? (int)get_local_id(0) % TEAM : 0)
+#if TEAM > 1
+#define MEMBER ((int)get_local_id(0) % TEAM)
 #define PLACES(n) ((size_t)(n) * TEAM)          /* vectors of n vertices */
+#define IS_OF_FIRST_TEAM(i) ((i) < TEAM)
+#else                            /* simple forms, by which compilers keep the loads of pull_blocks together */
+#define MEMBER 0
+#define PLACES(n) (n)
+#define IS_OF_FIRST_TEAM(i) ((i) == 0)
+#endif
 #define PLACE(v) (PLACES(v) + MEMBER)           /* of the ranks of v that this work-item has */
 
 #define ALPHA 0                  /* places in settings */
@@ -154,10 +161,13 @@ INLINE sum_t value_of(int v, sum_t sum, rank_t old, round_t r, __global const ra
 #endif
 #if EPILOGUE == KATZ
   return at_home + r.alpha * sum;
-#elif REFUGE
-  return ((setting_t)1 - r.alpha) * at_home + r.alpha * (sum + r.mass * (setting_t)refuge[v]);
 #else
-  return ((setting_t)1 - r.alpha) * at_home + r.alpha * (sum + r.mass * at_home);
+#if REFUGE
+  sum_t from_dangling = r.mass * (setting_t)refuge[v];
+#else
+  sum_t from_dangling = r.mass * at_home;  /* A statement of its own: it is the same for all vertices without homes. */
+#endif
+  return ((setting_t)1 - r.alpha) * at_home + r.alpha * (sum + from_dangling);
 #endif
 #endif
 }
@@ -184,9 +194,9 @@ INLINE sums_t over_group(sums_t sums, __local sum_t *scratch) {
       scratch[WG_SIZE + i] += scratch[WG_SIZE + i + width];
     }
   }
-  if (i < TEAM) {
-    sums.change = scratch[i];
-    sums.mass = scratch[WG_SIZE + i];
+  if (IS_OF_FIRST_TEAM(i)) {
+    sums.change = scratch[MEMBER];
+    sums.mass = scratch[WG_SIZE + MEMBER];
   }
 #endif
   return sums;
@@ -198,9 +208,9 @@ INLINE void end_round(uint round, sums_t sums, __local sum_t *scratch, __local i
                       volatile __global sum_t *totals, volatile __global uint *control) {
   int groups = get_num_groups(0), i = get_local_id(0);
   sums = over_group(sums, scratch);
-  if (i < TEAM) {
-    partials[2 * (TEAM * get_group_id(0) + i) + CHANGE] = sums.change;
-    partials[2 * (TEAM * get_group_id(0) + i) + MASS] = sums.mass;
+  if (IS_OF_FIRST_TEAM(i)) {
+    partials[2 * (TEAM * get_group_id(0) + MEMBER) + CHANGE] = sums.change;
+    partials[2 * (TEAM * get_group_id(0) + MEMBER) + MASS] = sums.mass;
     fence_device();
   }
 #if TEAM > 1
@@ -218,16 +228,17 @@ INLINE void end_round(uint round, sums_t sums, __local sum_t *scratch, __local i
     sums.mass += partials[2 * (TEAM * g + MEMBER) + MASS];
   }
   sums = over_group(sums, scratch);
-  if (i < TEAM) {
-    totals[2 * i + CHANGE] = sums.change;
-    totals[2 * i + MASS] = sums.mass;
+  if (IS_OF_FIRST_TEAM(i)) {
+    totals[2 * MEMBER + CHANGE] = sums.change;
+    totals[2 * MEMBER + MASS] = sums.mass;
   }
 #if TEAM > 1
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 #endif
   if (i) return;
-  int moves = 0;                 /* NaN does not move: values have grown beyond all numbers, which ends the run */
-  for (int k = 0; k < TEAM; k++) moves |= IS_ANY(totals[2 * k + CHANGE] >= settings[TOLERANCE]);
+  /* NaN does not move: values have grown beyond all numbers, which ends the run. */
+  int moves = IS_ANY(sums.change >= settings[TOLERANCE]);
+  for (int k = 1; k < TEAM; k++) moves |= IS_ANY(totals[2 * k + CHANGE] >= settings[TOLERANCE]);
   store_relaxed(control + TICKET, 0u);
   control[ROUNDS] = round;
   control[DONE] = round > 0u && IS_WHOLE(round) && !moves;

@@ -1,6 +1,6 @@
 /* All levels of a search for communities in one launch. */
 #pragma once
-#include "searched.h"
+#include "community_search.h"
 #include "communities/climb.cl"
 
 /* Run all levels in one launch of some groups. */
@@ -18,7 +18,7 @@ static bool climb_of(Searched &on, ulong seed, uint n_groups, uint n_rounds, Arr
           n_rounds, groups, group_sums, group_sums, group_sizes,
           used, numbers, members_of, entries_of, counts, list, begins, slot_begins, long_groups, n_long_groups, giants,
           offsets, columns, next_weights, strengths, strengths, labels, chunks,
-          m, 0u, 8u, (uint)merged.size(), merged, climbed, control);
+          m, 0u, 8u, 0, (uint)merged.size(), merged, climbed, control);
   }, WITH_LOCAL_MEMORY);
   return !control[GRID_STATUS];
 }

@@ -1,7 +1,7 @@
 /* Rounds of moves, a refinement and a contraction of communities, launched as clgraph/algorithms/communities/multilevel.py
  * does, on small graphs with weights. */
 #pragma once
-#include "searched.h"
+#include "community_search.h"
 
 static void decide_of(Searched &on, ulong seed, ulong factor) {
   launch(on.n, [&] { decide(MOVING); }, WITH_LOCAL_MEMORY);

@@ -1,107 +1,97 @@
-/* A search for communities of a small graph with weights. */
+/* Small directed graphs to search, with hubs that several lead to at the same time, and long ways. */
 #pragma once
 
+#define PIECE 4                  /* Low limits: small graphs have rows of several pieces, and queues overflow. */
+#define OWN_LENGTH 3
+#ifndef QUEUE_ROWS
+#define QUEUE_ROWS 4
+#endif
+#define KEPT_ROWS 2
+#ifndef STEPS
+#define STEPS 2
+#endif
 #define LINGER linger
-static unsigned linger;          /* short: some groups come too late, and leave their vertices to the others */
-#include "communities/move.cl"
-#include "communities/refine.cl"
-#include "communities/contract.cl"
+static unsigned linger;          /* short: some groups come too late; long: all are waited for, of which the threads can
+                                    run four at once */
 
-static const Grouping WITH_LOCAL_MEMORY = WG_SIZE == 1 ? INDEPENDENT : WITH_BARRIERS;
+static const Grouping TOGETHER = WG_SIZE == 1 ? INDEPENDENT : WITH_BARRIERS;
+static const int GUARD = 0x5afe;
 
-/* The arguments of kernels. */
-#define ON_LEVEL (uint)on.n, 0, on.rows, on.columns, on.entries
-#define ON_LONG_ROWS on.long_rows, on.n_long, on.long_begins
-#define ON_HUBS on.hubs, on.hub_begins, on.hub_pieces, on.piece_hubs, on.hub_own, on.piece_best
-#define ON_SLOTS on.room, on.keys, on.weights
-#define MOVING                                                                                        \
-  ON_LEVEL, ON_LONG_ROWS, ON_HUBS, ON_SLOTS, (uint)seed, factor, 1ul << 20, on.strengths, on.strengths, on.sums, on.sums, \
-      on.sizes, on.labels, on.active, on.targets, on.previous, on.state, on.search
+/* Words that a kernel may write, and one behind them that it must not. */
+template <class T> struct Guarded : Array<T> {
+  explicit Guarded(size_t size) : Array<T>(size + 1) { reinterpret_cast<int &>(this->back()) = GUARD; }
+  bool right() const { return reinterpret_cast<const int &>(this->back()) == GUARD; }
+};
+
+#ifdef ALONE
+static const bool IN_ONE_GROUP = true;
+#else
+static const bool IN_ONE_GROUP = false;
+#endif
 
 struct Searched {
-  int n;
-  uint room;
-  Array<int> rows, columns, labels, active, targets, previous, sizes, keys, long_rows, hubs;
-  Array<uint> long_begins, n_long, hub_begins, hub_pieces, piece_hubs;
-  Array<long> entries, strengths, sums, weights, state, search, hub_own, piece_best;
+  int n, source;
+  uint n_groups;
+  Array<int> row_offsets = {0}, column_indices, edge_weights, in_offsets = {0}, in_neighbors;
+  ulong light_capacity, heavy_capacity = 0;
+  Array<int> sources;
 
-  explicit Searched(Random &random)
-      : n(12 + (int)random.below(20)), n_long(4), state(MAX_ROUNDS * ROUND_WORDS), search(SEARCH_WORDS) {
-    std::vector<std::map<int, long>> found(n);
-    for (int k = 0; k < 6 * n; k++) {       /* Some vertices have long rows. */
-      const int u = (int)random.below(k % 3 ? n : 4), v = (int)random.below(n);
-      if (u != v) found[u][v] = found[v][u] = 700000000l * (1 + (u + v) % 4);  /* Sums of two exceed 2^32. */
-    }
-    rows.push_back(0);
-    strengths.resize(n);
-    for (int v = 0; v < n; v++) {
-      for (auto [u, w] : found[v]) {
-        columns.push_back(u);
-        entries.push_back(w);
-        strengths[v] += w;
-      }
-      rows.push_back((int)columns.size());
-      labels.push_back((int)random.below(n / 3));
-    }
-    for (auto *words : {&active, &targets, &previous, &sizes, &long_rows, &hubs}) words->resize(n);
-    for (auto *words : {&long_begins, &hub_begins, &hub_pieces}) words->resize(n);
-    sums.resize(n);
-    hub_own.resize(n);
-    piece_hubs.resize(columns.size());
-    piece_best.resize(3 * columns.size());
-    room = 2 * (uint)n;
-    n_long[N_SLOTS] = room * (uint)n;      /* On CPUs each sub-group has a table. */
-    keys.resize(room * n + 2 * columns.size(), NOBODY);
-    weights.resize(keys.size());
-    launch(n, [&] { clear_level(n, sums, sums, sizes, active); });
-    launch(n, [&] { fill_level(n, labels, strengths, strengths, sums, sums, sizes); });
-    launch(n, [&] {
-      list_long_rows(n, rows, long_rows, n_long, long_begins, hubs, hub_begins, hub_pieces, piece_hubs, hub_own, piece_best);
-    });
-  }
-  __int128 products() const {
-    __int128 sum = 0;
-    for (long x : sums) sum += (__int128)x * x;
-    return sum;
-  }
-  /* Prepare the rounds of a level. */
-  void begin(ulong factor) {
-    search[SEARCH_ROUND] = search[SEARCH_RARITY] = 1;
-    search[SEARCH_INSIDE] = inside(labels);
-    search[SEARCH_PRODUCTS] = (long)(products() >> 64);
-    search[SEARCH_PRODUCTS + 1] = (long)products();
-    const __int128 gain = (__int128)factor * inside(labels) - (products() << 20);
-    for (int k = 0; k < 3; k++) {
-      search[SEARCH_GAINS + 2 * k] = (long)(gain >> 64);
-      search[SEARCH_GAINS + 2 * k + 1] = (long)gain;
-    }
-  }
-  bool slots_are_empty() const {
-    return keys == Array<int>(keys.size(), NOBODY) && weights == Array<long>(weights.size());
-  }
-  ulong total() const { return (ulong)std::accumulate(strengths.begin(), strengths.end(), 0l); }
-  long inside(const Array<int> &of) const {
-    long sum = 0;
-    for (int v = 0; v < n; v++)
-      for (int e = rows[v]; e < rows[v + 1]; e++) sum += of[v] == of[columns[e]] ? entries[e] : 0;
-    return sum;
-  }
-  Array<long> sums_of(const Array<int> &of) const {
-    Array<long> found(n);
-    for (int v = 0; v < n; v++) found[of[v]] += strengths[v];
-    return found;
-  }
-  /* Whether the target of v gains most among the communities of its neighbours, and more than its own. */
-  bool is_best(int v, const Array<int> &before, const Array<long> &sums_before) const {
-    std::map<int, long> to;
-    for (int e = rows[v]; e < rows[v + 1]; e++) to[before[columns[e]]] += entries[e];
-    auto gain = [&](int c) {
-      return (__int128)total() * to[c] - (__int128)strengths[v] * (sums_before[c] - (c == before[v] ? strengths[v] : 0));
+  Searched(Random &random, ulong seed, int longest_row) : n(8 + (int)random.below(25)), n_groups(IN_ONE_GROUP ? 1 : 1 + random.below(WG_SIZE == 1 ? 4 : 3)), sources(2, 0) {
+    linger = random.below(2) || WG_SIZE > 1 ? 30 : ~0u;
+    std::vector<Array<int>> rows(n), into(n);
+    Array<int> name(n);
+    std::iota(name.begin(), name.end(), 0);
+    for (int v = n - 1; v > 0; v--) std::swap(name[v], name[random.below(v + 1)]);
+    auto add = [&](int a, int b) {
+      if ((int)rows[name[a]].size() < longest_row) rows[name[a]].push_back(name[b]);
     };
-    const __int128 stay = gain(before[v]);
-    __int128 most = stay;
-    for (auto [c, w] : std::map<int, long>(to)) most = std::max(most, gain(c));
-    if (!sizes[v] && stay < 0) most = std::max(most, gain(v));  /* an empty community */
-    return targets[v] == NOBODY ? most == stay : gain(targets[v]) == most && most > stay;
+    if (seed % 3)                          /* a path, some hubs, or both */
+      for (int v = 1; v < n; v++) add(v - 1, v);
+    for (uint k = seed % 3 == 2 ? 3 : 0; k; k--)
+      for (int v = 0, hub = (int)random.below(n); v < n; v += 1 + (int)random.below(2)) {
+        add(hub, v);
+        add(v, hub);
+      }
+    for (uint k = random.below(3 * n); k; k--) add((int)random.below(n), (int)random.below(n));
+    for (int v = 0; v < n; v++) {
+      for (int u : rows[v]) into[u].push_back(v);
+      put_row(row_offsets, column_indices, rows[v]);
+      if (rows[v].size() > PIECE) heavy_capacity += (rows[v].size() + PIECE - 1) / PIECE;
+    }
+    for (const auto &row : into) put_row(in_offsets, in_neighbors, row);
+    const uint n_weights = 1 + random.below(30);
+    for (size_t e = 0; e < column_indices.size(); e++) edge_weights.push_back((int)random.below(n_weights));
+    light_capacity = n;
+    source = name[random.below(3) ? 0 : random.below(n)];
+    sources = {source, source};
+  }
+  /* The source is listed once, though it was given twice. */
+  bool are_listed_once(const uint *sizes) const {
+    const uint length = (uint)(row_offsets[source + 1] - row_offsets[source]);
+    return sizes[0] + sizes[1] <= (length > PIECE ? (length + PIECE - 1) / PIECE : 1u);
+  }
+
+  /* Distances of weights, or with none of levels; -1 is far away. */
+  Array<uint> expected(bool weighted) const {
+    Array<uint> distances(n, ~0u);
+    distances[source] = 0;
+    for (int turn = 0; turn < n; turn++)
+      for (int v = 0; v < n; v++)
+        for (int e = row_offsets[v]; e < row_offsets[v + 1] && distances[v] != ~0u; e++) {
+          uint &far = distances[column_indices[e]];
+          far = std::min(far, distances[v] + (weighted ? (uint)edge_weights[e] : 1u));
+        }
+    return distances;
+  }
+  /* Levels up to max_depth, each with a vertex of the one before that leads there. */
+  bool are_levels(const Array<int> &distances, const Array<int> &predecessors, uint max_depth) const {
+    const Array<uint> levels = expected(false);
+    for (int v = 0; v < n; v++) {
+      const int depth = (int)levels[v] > (int)max_depth ? -1 : (int)levels[v], by = predecessors[v];
+      if (distances[v] != depth) return false;
+      if (depth <= 0 ? by != -9999 : by < 0 || by >= n || distances[by] != depth - 1) return false;
+      if (depth > 0 && !std::count(column_indices + row_offsets[by], column_indices + row_offsets[by + 1], v)) return false;
+    }
+    return true;
   }
 };
