@@ -48,7 +48,7 @@ typedef struct {
 } next_t;
 
 /* Write the sums of all earlier items of `from` to the first n + 1 items of `to`. */
-INLINE int scan_all(volatile __global const int *from, __global int *to, uint n, __global int *chunk_sums, const grid_t *grid,
+ALWAYS_INLINE int scan_all(volatile __global const int *from, __global int *to, uint n, __global int *chunk_sums, const grid_t *grid,
                     __local long *scratch) {
   const uint lane = (uint)get_local_id(0), each = (n + grid->place.members - 1u) / grid->place.members;
   const uint begin = min(n, grid->place.member * each), end = min(n, begin + each);
@@ -72,7 +72,7 @@ INLINE int scan_all(volatile __global const int *from, __global int *to, uint n,
 }
 
 /* Prepare a level: its sums, its long rows, and the words of its rounds. */
-INLINE int enter_level(const moved_t *m, const long_lists_t *lists, const grid_t *grid) {
+ALWAYS_INLINE int enter_level(const moved_t *m, const long_lists_t *lists, const grid_t *grid) {
   const uint first = grid->place.member * WG_SIZE + (uint)get_local_id(0);
   clear_all(m->level.n, &m->sums, m->active, grid->place);
   for (uint i = first; i < MAX_ROUNDS * ROUND_WORDS; i += grid->place.members * WG_SIZE) m->state[i] = 0l;
@@ -115,7 +115,7 @@ ALWAYS_INLINE int move_level(const moved_t *m, search_t *s, const judgement_t *b
   return 1;
 }
 
-INLINE int refine_level(const refined_t *r, uint n_rounds, const grid_t *grid, __local scratch_t *scratch) {
+ALWAYS_INLINE int refine_level(const refined_t *r, uint n_rounds, const grid_t *grid, __local scratch_t *scratch) {
   start_all(r, grid->place);
   MEET_ALL
   for (uint round = 1u; round <= n_rounds; round++) {
@@ -128,7 +128,7 @@ INLINE int refine_level(const refined_t *r, uint n_rounds, const grid_t *grid, _
 }
 
 /* Number the used labels. */
-INLINE int number_labels(uint n, volatile __global const int *labels, const next_t *next, const grid_t *grid,
+ALWAYS_INLINE int number_labels(uint n, volatile __global const int *labels, const next_t *next, const grid_t *grid,
                          __local long *sums) {
   FOR_EACH_AT(grid->place, v, n) {
     if (v < n) next->used[v] = 0;
@@ -140,7 +140,7 @@ INLINE int number_labels(uint n, volatile __global const int *labels, const next
 }
 
 /* List the members of each group, and find where the slots of its table begin. */
-INLINE int list_members(const climb_t *c, const next_t *next, const grid_t *grid, __local long *sums) {
+ALWAYS_INLINE int list_members(const climb_t *c, const next_t *next, const grid_t *grid, __local long *sums) {
   const uint n = c->moved.level.n, n_groups = c->n_groups;
   const place_t place = grid->place;
   FOR_EACH_AT(place, g, n_groups) {
@@ -159,7 +159,7 @@ INLINE int list_members(const climb_t *c, const next_t *next, const grid_t *grid
 }
 
 /* Write the rows of the next level. */
-INLINE int contract_rows(const climb_t *c, const next_t *next, const grid_t *grid, __local scratch_t *scratch) {
+ALWAYS_INLINE int contract_rows(const climb_t *c, const next_t *next, const grid_t *grid, __local scratch_t *scratch) {
   const moved_t *m = &c->moved;
   const next_rows_t rows = {next->offsets, next->columns, next->weights};
   insert_all(&m->level, &c->groups, c->n_groups, &m->slots, &next->lists, next->counts, grid->place, scratch);
@@ -175,7 +175,7 @@ INLINE int contract_rows(const climb_t *c, const next_t *next, const grid_t *gri
 }
 
 /* Write the communities of the vertices of the next level, numbered without gaps. */
-INLINE int carry_level(int is_refined, const climb_t *c, const next_t *next, const grid_t *grid, __local long *sums) {
+ALWAYS_INLINE int carry_level(int is_refined, const climb_t *c, const next_t *next, const grid_t *grid, __local long *sums) {
   const uint n = c->moved.level.n, n_groups = c->n_groups;
   if (is_refined) {
     if (!number_labels(n, c->moved.labels, next, grid, sums)) return 0;
@@ -192,7 +192,7 @@ INLINE int carry_level(int is_refined, const climb_t *c, const next_t *next, con
 }
 
 /* Give the vertices of the first of n_levels levels the communities of the last one, which has `last` vertices. */
-INLINE int descend(uint n_levels, uint last, volatile __global const int *climbed, __global int *labels, const next_t *next,
+ALWAYS_INLINE int descend(uint n_levels, uint last, volatile __global const int *climbed, __global int *labels, const next_t *next,
                    __global int *merged, __global int *other, const grid_t *grid) {
   volatile __global const int *sizes = climbed + CLIMBED_WORDS;
   __global int *from = n_levels > 1u ? next->members : labels, *to = other;
@@ -213,7 +213,7 @@ INLINE int descend(uint n_levels, uint last, volatile __global const int *climbe
 }
 
 /* Copy the first level to where coarser levels are made. */
-INLINE int copy_level(const level_t *level, uint n_entries, __global const int *labels, __global const long *out_strengths,
+ALWAYS_INLINE int copy_level(const level_t *level, uint n_entries, __global const int *labels, __global const long *out_strengths,
                       __global const long *in_strengths, const next_t *next, const grid_t *grid) {
   const uint first = grid->place.member * WG_SIZE + (uint)get_local_id(0), step = grid->place.members * WG_SIZE;
   for (uint v = first; v < level->n; v += step) {

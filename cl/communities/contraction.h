@@ -7,18 +7,18 @@
 #define GIANT 4096u
 #endif
 
-INLINE void mark_all(uint n, volatile __global const int *labels, volatile __global int *used, place_t place) {
+ALWAYS_INLINE void mark_all(uint n, volatile __global const int *labels, volatile __global int *used, place_t place) {
   FOR_EACH_AT(place, v, n) {
     if (v < n) store_relaxed(used + labels[v], 1);
   }
 }
-INLINE void renumber_all(uint n, volatile __global const int *labels, __global const int *numbers, __global int *groups,
+ALWAYS_INLINE void renumber_all(uint n, volatile __global const int *labels, __global const int *numbers, __global int *groups,
                          place_t place) {
   FOR_EACH_AT(place, v, n) {
     if (v < n) groups[v] = numbers[labels[v]];
   }
 }
-INLINE void count_all(uint n, __global const int *row_offsets, __global const int *groups, volatile __global int *members_of,
+ALWAYS_INLINE void count_all(uint n, __global const int *row_offsets, __global const int *groups, volatile __global int *members_of,
                       volatile __global int *entries_of, place_t place) {
   FOR_EACH_AT(place, v, n) {
     if (v >= n) continue;
@@ -26,7 +26,7 @@ INLINE void count_all(uint n, __global const int *row_offsets, __global const in
     fetch_add(entries_of + groups[v], row_offsets[v + 1u] - row_offsets[v]);
   }
 }
-INLINE void place_all(uint n, __global const int *groups, __global const int *member_begins, volatile __global int *members_of,
+ALWAYS_INLINE void place_all(uint n, __global const int *groups, __global const int *member_begins, volatile __global int *members_of,
                       __global int *members, place_t place) {
   FOR_EACH_AT(place, v, n) {
     if (v < n) members[member_begins[groups[v]] + fetch_add(members_of + groups[v], -1) - 1] = (int)v;
@@ -41,7 +41,7 @@ typedef struct { __global int *longs; volatile __global uint *sizes; __global in
   const long_rows_t long_ = {(lists)->longs, (lists)->sizes, 0};                                      \
   FOR_EACH_LONG_ROW_OF(long_, i_, g, place)
 
-INLINE void list_all_groups(uint n_groups, __global const int *slot_begins, const group_lists_t *lists, place_t place) {
+ALWAYS_INLINE void list_all_groups(uint n_groups, __global const int *slot_begins, const group_lists_t *lists, place_t place) {
   FOR_EACH_AT(place, g, n_groups) {
     const uint n_entries = g < n_groups ? n_entries_of(slot_begins, g) : 0u;
     if (n_entries > GIANT) lists->giants[fetch_add(lists->sizes + 1, 1u)] = (int)g;
@@ -49,7 +49,7 @@ INLINE void list_all_groups(uint n_groups, __global const int *slot_begins, cons
   }
 }
 
-INLINE void insert_all(const level_t *level, const members_t *groups, uint n_groups, const slots_t *slots,
+ALWAYS_INLINE void insert_all(const level_t *level, const members_t *groups, uint n_groups, const slots_t *slots,
                        const group_lists_t *lists, volatile __global int *counts, place_t place, __local scratch_t *scratch) {
   FOR_EACH_AT(place, g, n_groups) {
     const uint n_entries = g < n_groups ? n_entries_of(groups->slot_begins, g) : 0u;
@@ -59,7 +59,7 @@ INLINE void insert_all(const level_t *level, const members_t *groups, uint n_gro
   }
   FOR_EACH_LONG_GROUP(g, lists, place) insert_together(1, level, groups, g, slots, counts, scratch);
 }
-INLINE void write_all(uint n_groups, __global const int *slot_begins, const slots_t *slots, const group_lists_t *lists,
+ALWAYS_INLINE void write_all(uint n_groups, __global const int *slot_begins, const slots_t *slots, const group_lists_t *lists,
                       const next_rows_t *next, place_t place, __local scratch_t *scratch) {
   FOR_EACH_AT(place, g, n_groups) {
     const uint n_entries = g < n_groups ? n_entries_of(slot_begins, g) : 0u;
@@ -70,7 +70,7 @@ INLINE void write_all(uint n_groups, __global const int *slot_begins, const slot
 }
 
 #if DIVIDES_ROWS
-INLINE void insert_all_giants(const level_t *level, const long_rows_t *long_rows, const members_t *groups,
+ALWAYS_INLINE void insert_all_giants(const level_t *level, const long_rows_t *long_rows, const members_t *groups,
                               const slots_t *slots, volatile __global int *counts, place_t place, __local scratch_t *scratch) {
   const uint n = level->n;
   __global const int *of = groups->of;
@@ -85,7 +85,7 @@ INLINE void insert_all_giants(const level_t *level, const long_rows_t *long_rows
   }
 }
 /* All work-groups write the row of a group together.  counts: the lengths of the rows, which are counted down. */
-INLINE void write_all_giants(__global const int *slot_begins, const slots_t *slots, const group_lists_t *lists,
+ALWAYS_INLINE void write_all_giants(__global const int *slot_begins, const slots_t *slots, const group_lists_t *lists,
                              const next_rows_t *next, volatile __global int *counts, place_t place) {
   const uint n_giants = lists->sizes[1];
   for (uint i = 0u; i < n_giants; i++) {
@@ -107,7 +107,7 @@ INLINE void write_all_giants(__global const int *slot_begins, const slots_t *slo
 }
 #endif
 
-INLINE void carry_all_strengths(uint n, __global const int *used, __global const int *numbers,
+ALWAYS_INLINE void carry_all_strengths(uint n, __global const int *used, __global const int *numbers,
                                 volatile __global const long *out_sums, volatile __global const long *in_sums,
                                 __global long *next_out, __global long *next_in, place_t place) {
   FOR_EACH_AT(place, c, n) {
@@ -116,13 +116,13 @@ INLINE void carry_all_strengths(uint n, __global const int *used, __global const
     if (DIRECTED) next_in[numbers[c]] = in_sums[c];
   }
 }
-INLINE void carry_all_labels(uint n, __global const int *groups, __global const int *labels, volatile __global int *next_labels,
+ALWAYS_INLINE void carry_all_labels(uint n, __global const int *groups, __global const int *labels, volatile __global int *next_labels,
                              place_t place) {
   FOR_EACH_AT(place, v, n) {
     if (v < n) store_relaxed(next_labels + groups[v], labels[v]);
   }
 }
-INLINE void project_all(uint n, __global const int *groups, __global const int *next_labels, __global int *labels, place_t place) {
+ALWAYS_INLINE void project_all(uint n, __global const int *groups, __global const int *next_labels, __global int *labels, place_t place) {
   FOR_EACH_AT(place, v, n) {
     if (v < n) labels[v] = next_labels[groups[v]];
   }

@@ -19,7 +19,7 @@ INLINE uint hub_of(const moved_t *m, uint piece, uint round, uint rarity) {
   return m->active[v] && takes_part(m, v, round, rarity) ? h : ~0u;
 }
 
-INLINE void insert_all_hubs(const moved_t *m, uint round, uint rarity, place_t place, __local scratch_t *scratch) {
+ALWAYS_INLINE void insert_all_hubs(const moved_t *m, uint round, uint rarity, place_t place, __local scratch_t *scratch) {
   const uint n_pieces = m->long_rows.size[N_PIECES];
   for (uint piece = place.member; piece < n_pieces; piece += place.members) {
     const uint h = hub_of(m, piece, round, rarity);
@@ -45,7 +45,7 @@ INLINE void insert_all_hubs(const moved_t *m, uint round, uint rarity, place_t p
   }
 }
 
-INLINE void weigh_all_hubs(const moved_t *m, uint round, uint rarity, place_t place, __local scratch_t *scratch) {
+ALWAYS_INLINE void weigh_all_hubs(const moved_t *m, uint round, uint rarity, place_t place, __local scratch_t *scratch) {
   const uint n_pieces = m->long_rows.size[N_PIECES];
   for (uint piece = place.member; piece < n_pieces; piece += place.members) {
     const uint h = hub_of(m, piece, round, rarity);
@@ -66,7 +66,7 @@ INLINE void weigh_all_hubs(const moved_t *m, uint round, uint rarity, place_t pl
   }
 }
 
-INLINE void choose_for_all_hubs(const moved_t *m, uint round, uint rarity, place_t place, __local scratch_t *scratch) {
+ALWAYS_INLINE void choose_for_all_hubs(const moved_t *m, uint round, uint rarity, place_t place, __local scratch_t *scratch) {
   const uint n_hubs = m->long_rows.size[N_HUBS], step = place.members * SUB_GROUPS_PER_GROUP;
   for (uint h = sg_in_group() * place.members + place.member; h < n_hubs; h += step) {
     const uint first = m->hubs.pieces[h], v = (uint)m->hubs.vertices[h];

@@ -30,7 +30,7 @@ typedef struct {
 #define N_PIECES 3
 
 /* Empty all communities, and make all vertices active. */
-INLINE void clear_all(uint n, const sums_t *sums, volatile __global int *active, place_t place) {
+ALWAYS_INLINE void clear_all(uint n, const sums_t *sums, volatile __global int *active, place_t place) {
   FOR_EACH_AT(place, v, n) {
     if (v >= n) continue;
     sums->out[v] = 0l;
@@ -40,7 +40,7 @@ INLINE void clear_all(uint n, const sums_t *sums, volatile __global int *active,
   }
 }
 /* Add the strengths of each vertex to its community. */
-INLINE void fill_all(uint n, __global const int *labels, __global const long *out_strengths,
+ALWAYS_INLINE void fill_all(uint n, __global const int *labels, __global const long *out_strengths,
                      __global const long *in_strengths, const sums_t *sums, place_t place) {
   FOR_EACH_AT(place, v, n) {
     if (v < n) add_to(sums, labels[v], 1, out_strengths[v], in_strengths[v]);
@@ -60,7 +60,7 @@ typedef struct {
 #define LONG_LISTS {long_rows, n_long_rows, long_begins, hubs, hub_begins, hub_pieces, piece_hubs, hub_own}
 /* List the rows of more than LONG_ROW entries.  Vertices whose rows do not fit into local memory are hubs; they are listed,
  * too, and get slots. */
-INLINE void list_all_rows(uint n, __global const int *row_offsets, const long_lists_t *lists, place_t place) {
+ALWAYS_INLINE void list_all_rows(uint n, __global const int *row_offsets, const long_lists_t *lists, place_t place) {
   FOR_EACH_AT(place, v, n) {
     const uint degree = v < n ? (uint)(row_offsets[v + 1u] - row_offsets[v]) : 0u;
     if (degree <= LONG_ROW) continue;

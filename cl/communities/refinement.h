@@ -21,7 +21,7 @@ typedef struct {
   __global const int *labels;
   __global int *targets;
 } refined_t;
-INLINE void start_all(const refined_t *r, place_t place) {
+ALWAYS_INLINE void start_all(const refined_t *r, place_t place) {
   const uint n = r->level.n;
   FOR_EACH_AT(place, v, n) {
     if (v >= n) continue;
@@ -128,7 +128,7 @@ INLINE void choose_together(int by_group, const refined_t *r, uint v, uint slot_
   meet(by_group);
 }
 
-INLINE void choose_all(const refined_t *r, uint round, place_t place, __local scratch_t *scratch) {
+ALWAYS_INLINE void choose_all(const refined_t *r, uint round, place_t place, __local scratch_t *scratch) {
   const uint n = r->level.n;
   FOR_EACH_AT(place, v, n) {
     const uint degree = v < n ? degree_of(&r->level, v) : 0u;
@@ -143,7 +143,7 @@ INLINE void choose_all(const refined_t *r, uint round, place_t place, __local sc
   }
 }
 
-INLINE void join_all(const refined_t *r, place_t place) {
+ALWAYS_INLINE void join_all(const refined_t *r, place_t place) {
   const uint n = r->level.n;
   FOR_EACH_AT(place, v, n) {
     if (v >= n || r->targets[v] == NOBODY) continue;

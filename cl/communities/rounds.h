@@ -55,7 +55,7 @@ INLINE void decide_together(int by_group, const moved_t *m, uint v, uint round, 
   meet(by_group);
 }
 
-INLINE void decide_all(const moved_t *m, uint round, uint rarity, place_t place, __local scratch_t *scratch) {
+ALWAYS_INLINE void decide_all(const moved_t *m, uint round, uint rarity, place_t place, __local scratch_t *scratch) {
   const uint n = m->level.n;
   int waits = 0;                 /* whether an active vertex does not take part */
   FOR_EACH_AT(place, v, n) {
@@ -88,7 +88,7 @@ INLINE void decide_all(const moved_t *m, uint round, uint rarity, place_t place,
   if (sg_any(waits) && sg_lane() == 0) store_relaxed(m->state + round * ROUND_WORDS + ROUND_ACTIVE, 1l);
 }
 
-INLINE void apply_all(const moved_t *m, uint round, place_t place) {
+ALWAYS_INLINE void apply_all(const moved_t *m, uint round, place_t place) {
   const uint n = m->level.n;
   long moved = 0l;
   FOR_EACH_AT(place, v, n) {
@@ -151,7 +151,7 @@ INLINE void add_products(uint n, volatile __global const long *out_sums, volatil
   if (low) fetch_add(words + ROUND_LOW, low);
 }
 
-INLINE void measure_all(const moved_t *m, uint round, place_t place) {
+ALWAYS_INLINE void measure_all(const moved_t *m, uint round, place_t place) {
   const uint n = m->level.n;
   volatile __global long *words = m->state + round * ROUND_WORDS;
   change_t change = {0l, 0};
@@ -169,7 +169,7 @@ INLINE void measure_all(const moved_t *m, uint round, place_t place) {
   add_products(n, m->sums.out, m->sums.in, words, place);
 }
 
-INLINE void undo_all(const moved_t *m, place_t place) {
+ALWAYS_INLINE void undo_all(const moved_t *m, place_t place) {
   const uint n = m->level.n;
   FOR_EACH_AT(place, v, n) {
     if (v >= n || m->targets[v] == NOBODY) continue;
