@@ -36,8 +36,8 @@ _CALL = re.compile(
     rf"\b(?P<word>{'|'.join((*_DELETED, *_STEPS, *_WAITS))})(?P<wanted>_if)?"
     r"\((?P<inside>(?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*)\)"
 )
-_FUNCTION = r"^(?:KERNEL|INLINE\b.*?|#define) \**(\w+)(?=\()"
-_DEFINITION = re.compile(r"#define (\w+(\(\w*\))? *)?$|INLINE \w+ $")
+_FUNCTION = r"^(?:KERNEL|(?:ALWAYS_)?INLINE\b.*?|#define) \**(\w+)(?=\()"
+_DEFINITION = re.compile(r"#define (\w+(\(\w*\))? *)?$|(?:ALWAYS_)?INLINE \w+ $")
 # A condition after which a kernel ends, waits or leaves something out; group 1 is the value that it tests.
 _CHECK = re.compile(
     r"(!(?:grid_barrier|await_others|next_turn|wait_for|color_by_all|wait_until_at_least)"
