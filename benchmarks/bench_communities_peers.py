@@ -130,7 +130,7 @@ def measure(name: str, args: argparse.Namespace, session: Session) -> list[dict[
         qualities = [modularity(graph, labels) for labels in found[code]]
         row: dict[str, Any] = {
             "benchmark": "communities_peers", "algorithm": "communities", "graph": name, "n_vertices": graph.n_vertices,
-            "n_entries": graph.n_edges, "code": code, "seeds": args.seeds,
+            "n_entries": graph.n_edges, "strategy": code, "seeds": args.seeds,
             "wall_seconds": float(np.median(seconds[code])),
             "quality": float(np.median(qualities)), "least_quality": min(qualities), "greatest_quality": max(qualities),
             "n_communities": int(np.median([np.unique(labels).size for labels in found[code]])),
@@ -159,7 +159,7 @@ def main() -> int:
     for name in args.graphs:
         rows = measure(name, args, session)
         for row in rows:
-            print(f"{row['graph']:16s}{row['code']:24s}{row['wall_seconds']:8.3f} s  {row['quality']:.5f} "
+            print(f"{row['graph']:16s}{row["strategy"]:24s}{row['wall_seconds']:8.3f} s  {row['quality']:.5f} "
                   f"({row['least_quality']:.5f} .. {row['greatest_quality']:.5f})  "
                   f"{row['n_communities']:7d} communities, "
                   f"{row['n_apart']} apart, NMI {row.get('nmi', float('nan')):.4f}", flush=True)  # fmt: skip
