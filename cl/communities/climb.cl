@@ -30,7 +30,7 @@
   {used, numbers, members_of, entries_of, counts, member_list, member_begins, slot_begins, GROUP_LISTS, next_offsets, next_columns, \
    next_weights, next_out_strengths, next_in_strengths, next_labels, chunk_sums}
 
-/* Note the level, and the one that is left. */
+/* Tell the host what a level did, and which level the next launch begins with. */
 INLINE void note_level(volatile __global int *climbed, uint k, uint n, uint n_entries, const search_t *s) {
   volatile __global int *words = climbed + CLIMBED_WORDS + CLIMBED_LEVEL_WORDS * k;
   words[0] = (int)n;

@@ -89,7 +89,7 @@ typedef JOINED(SUM_T, LANES) sum_t;
 #define PLACES(n) (n)
 #define IS_OF_FIRST_TEAM(i) ((i) == 0)
 #endif
-#define PLACE(v) (PLACES(v) + MEMBER)           /* of the ranks of v that this work-item has */
+#define PLACE(v) (PLACES(v) + MEMBER)           /* the ranks of v that belong to this work-item */
 
 #define ALPHA 0                  /* places in settings */
 #define EVEN 1                   /* home of all vertices, if it is not an array */
@@ -180,8 +180,8 @@ INLINE void update(int v, sum_t sum, rank_t old, number_t scale, round_t r, __gl
   store(v, rank, scale, ranks, share, sums);
 }
 
-/* Add up pairs of numbers over the work-group, in a fixed order: those of each lane.  The result is right in the first
- * TEAM work-items.  A barrier must follow before scratch is written again. */
+/* Add up pairs of numbers over the work-group, in a fixed order, and those of each lane of a batch apart.  The result is
+ * right in the first TEAM work-items.  A barrier must follow before scratch is written again. */
 INLINE sums_t over_group(sums_t sums, __local sum_t *scratch) {
 #if WG_SIZE > TEAM
   int i = get_local_id(0);

@@ -15,8 +15,8 @@ REFINING_ROUNDS = 4
 # rounds that together raise it by less than a tenth of this. Lower values take longer, and hardly raise the quality.
 _LEAST_GAIN, _FINER = 1e-4, 10
 _MIN_ROUNDS = 5
-# One launch keeps the groups of this number of times as many vertices as the first level has, and the gaps between this
-# number of levels.
+# The array `merged` of a launch has room for the groups of levels with _ROOM times the vertices of the first level in
+# all, and for the gaps between _LEVELS levels.
 _ROOM, _LEVELS = 4, 16
 
 

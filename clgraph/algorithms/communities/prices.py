@@ -9,7 +9,7 @@ from clgraph.model.cost import Gathers, Work
 
 ITERATIONS = 4.0  # A search takes 2 to 6, whatever the limit.
 PASSES = 25.0  # looks at each entry of the graph in an iteration, over all rounds and levels
-LEVELS, ROUNDS, PHASES = 8.0, 8.0, 4.0  # of an iteration, a level, and a round
+LEVELS, ROUNDS, PHASES = 8.0, 8.0, 4.0  # An iteration has 8 levels, a level 8 rounds, and a round 4 phases.
 
 
 def half_rounds(problem: CommunitiesProblem, facts: DeviceFacts) -> Work:
