@@ -159,7 +159,7 @@ def main() -> int:
     for name in args.graphs:
         rows = measure(name, args, session)
         for row in rows:
-            print(f"{row['graph']:16s}{row["strategy"]:24s}{row['wall_seconds']:8.3f} s  {row['quality']:.5f} "
+            print(f"{row['graph']:16s}{row['strategy']:24s}{row['wall_seconds']:8.3f} s  {row['quality']:.5f} "
                   f"({row['least_quality']:.5f} .. {row['greatest_quality']:.5f})  "
                   f"{row['n_communities']:7d} communities, "
                   f"{row['n_apart']} apart, NMI {row.get('nmi', float('nan')):.4f}", flush=True)  # fmt: skip
