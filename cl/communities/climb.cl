@@ -2,10 +2,10 @@
  *
  *   climb   does for a level, and for all coarser ones, what move.cl, refine.cl and contract.cl do in many launches
  *
- * The first level is copied.  The rows, strengths and labels of each coarser level overwrite those of the level before: a
- * contraction has added up the old rows in slots before it writes new ones.  `merged` keeps the groups of
- * all levels, one after the other, and at the end gives each vertex of the first level its community.  If it has no room for
- * another level, the host launches the kernel again for the levels that are left.
+ * The first level is copied.  The rows, strengths and labels of a coarser level overwrite the old ones: a contraction has
+ * added up the old rows in slots before it writes new ones.  `merged` keeps the groups of all levels, one after the other.  By
+ * them each vertex of the first level gets its community in the end.  If `merged` has no room for another level, the host
+ * launches the kernel again, for the levels that are left.
  *
  * Races: as in move.cl, refine.cl and contract.cl.  Their phases are separated by barriers of the grid.
  */
