@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
-"""Time components, BFS and shortest paths on CPUs beside the GAP benchmark suite, on the same graphs in one run.
+"""Time components, searches, PageRank and triangles on CPUs beside the GAP benchmark suite, in one run.
 
     benchmarks/bench_cpu_peers.py --gapbs DIR --devices pocl intel --json results.json
 
-``DIR`` has the programs of https://github.com/sbeamer/gapbs: ``bfs``, ``sssp`` and ``cc``. Each gets the graph as a
-file, ``--threads`` threads and the same source. Its time is the least "Trial Time" that it prints. ``sssp`` runs with
-its best Δ among powers of four. Ours is the least time of a later call on a ``Graph``, with the answer built. Both run
-in turn, ``--rounds`` times. ``ratio`` is their time over ours: above 1 ours is faster.
+``DIR`` has the programs of https://github.com/sbeamer/gapbs: ``bfs``, ``sssp``, ``cc``, ``pr`` and ``tc``. ``pr`` runs
+until the change is below 1e-6, as ours does. Each gets the graph as a file, ``--threads`` threads and the same source.
+Its time is the least "Trial Time" that it prints. ``sssp`` runs with its best Δ among powers of four. Ours is the least
+time of a later call on a ``Graph``, with the answer built. Both run in turn, ``--rounds`` times. ``ratio`` is their time
+over ours: above 1 ours is faster.
 
-Answers are compared with scipy's once for each graph and device.
+Answers are compared with scipy's once for each graph and device; ranks and triangles are checked by the definition.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import fresh
 import harness
@@ -31,6 +33,8 @@ import numpy as np
 from end_to_end_calls import ALGORITHMS
 
 from clgraph import generators
+from clgraph.algorithms.pagerank import pagerank
+from clgraph.algorithms.triangles import triangles
 from clgraph.data.graphs.graph import Graph
 from clgraph.report import write_rows
 from clgraph.runtime.session import Session
@@ -49,7 +53,9 @@ GRAPHS: dict[str, tuple[Callable[[], Graph], int]] = {
 FRESH_VERTICES = 400_000
 DELTAS = tuple(4**k for k in range(8))
 TRIAL = re.compile(r"Trial Time:\s+([0-9.]+)")
-PROGRAMS = {"connected_components": "cc", "bfs": "bfs", "sssp": "sssp"}
+PROGRAMS = {"connected_components": "cc", "bfs": "bfs", "sssp": "sssp", "pagerank": "pr", "triangles": "tc"}
+OPTIONS = {"pr": ("-t", "1e-6", "-i", "1000")}
+WITHOUT_WEIGHTS = {"pagerank": pagerank, "triangles": triangles}
 
 
 def write_gapbs(path: Path, graph: Graph, *, weights: bool) -> None:
@@ -66,8 +72,8 @@ def write_gapbs(path: Path, graph: Graph, *, weights: bool) -> None:
 
 def their_seconds(program: Path, file: Path, source: int, threads: int, trials: int, *more: str) -> float:
     """Return the least time of some trials of a program of GAPBS."""
-    command = [str(program), "-f", str(file), "-n", str(trials), *more]
-    if program.name != "cc":
+    command = [str(program), "-f", str(file), "-n", str(trials), *OPTIONS.get(program.name, ()), *more]
+    if program.name in ("bfs", "sssp"):
         command += ["-r", str(source)]
     environment = {**os.environ, "OMP_NUM_THREADS": str(threads)}
     done = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)
@@ -79,26 +85,41 @@ def our_seconds(algorithm: str, graph: Graph, source: int, session: Session, tri
     best, strategy = float("inf"), ""
     for _ in range(trials):
         started = time.perf_counter()
-        found = ALGORITHMS[algorithm].ours(graph, source, session)
+        found = _ours(algorithm, graph, source, session)
         seconds = time.perf_counter() - started
         if seconds < best:
             best, strategy = seconds, found.info.strategy
     return best, strategy
 
 
-def measure(name: str, graph: Graph, args: argparse.Namespace, sessions: list[Session], folder: Path) -> None:
+def _ours(algorithm: str, graph: Graph, source: int, session: Session, *, verify: bool = False) -> Any:
+    if algorithm in WITHOUT_WEIGHTS:
+        return WITHOUT_WEIGHTS[algorithm](graph, session=session, verify=verify)
+    return ALGORITHMS[algorithm].ours(graph, source, session)
+
+
+def check(algorithm: str, graph: Graph, source: int, sessions: list[Session]) -> None:
+    """Raise a ``VerificationError`` if an answer is wrong."""
+    calls = ALGORITHMS.get(algorithm)
+    expected = None if calls is None else calls.scipy(graph.to_scipy(), source)
+    for session in sessions:
+        found = _ours(algorithm, graph, source, session, verify=True)
+        if calls is not None:
+            calls.check(graph, found, expected)
+
+
+def measure(name: str, weighted: Graph, args: argparse.Namespace, sessions: list[Session], folder: Path) -> None:
     """Write a row for each algorithm and device."""
-    source = inputs.source(name, graph)
+    source = inputs.source(name, weighted)
+    bare = Graph(weighted.row_offsets, weighted.column_indices, directed=False, copy=False)
     for algorithm in args.algorithms:
+        graph = bare if algorithm in WITHOUT_WEIGHTS else weighted
         program, file = args.gapbs / PROGRAMS[algorithm], folder / ("g.wsg" if algorithm == "sssp" else "g.sg")
         write_gapbs(file, graph, weights=algorithm == "sssp")
         run = partial(their_seconds, program, file, source, args.threads)
         delta = min(DELTAS, key=lambda each: run(2, "-d", str(each))) if algorithm == "sssp" else None
         more = [] if delta is None else ["-d", str(delta)]
-        calls = ALGORITHMS[algorithm]
-        expected = calls.scipy(graph.to_scipy(), source)
-        for session in sessions:
-            calls.check(graph, calls.ours(graph, source, session), expected)
+        check(algorithm, graph, source, sessions)
         theirs, ours = float("inf"), [(float("inf"), "")] * len(sessions)
         for _ in range(args.rounds):
             theirs = min(theirs, run(args.trials, *more))
