@@ -5,9 +5,9 @@
 
 ``DIR`` has the programs of https://github.com/sbeamer/gapbs: ``bfs``, ``sssp``, ``cc``, ``pr`` and ``tc``. ``pr`` runs
 until the change is below 1e-6, as ours does. Each gets the graph as a file, ``--threads`` threads and the same source.
-Its time is the least "Trial Time" that it prints. ``sssp`` runs with its best Δ among powers of four. Ours is the least
-time of a later call on a ``Graph``, with the answer built. Both run in turn, ``--rounds`` times. ``ratio`` is their time
-over ours: above 1 ours is faster.
+Its time is the least "Trial Time" that it prints. ``sssp`` runs with its best Δ among powers of four. Ours is the
+least time of a later call on a ``Graph``, with the answer built. Both run in turn, ``--rounds`` times. ``ratio`` is
+their time over ours: above 1 ours is faster.
 
 Answers are compared with scipy's once for each graph and device; ranks and triangles are checked by the definition.
 """
