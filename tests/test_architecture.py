@@ -259,7 +259,8 @@ def test_functions_are_short(path: Path) -> None:
 def long_kernel_functions(source: str) -> list[str]:
     """Return the functions of a kernel file whose bodies, between the braces, are long."""
     code = re.sub(r"^#.*?(?<!\\)$", "", source, flags=re.MULTILINE | re.DOTALL)
-    bodies = re.finditer(r"^(?:KERNEL|(?:ALWAYS_)?INLINE)\b[^{;]*?(\w+)\([^{;]*\) \{\n(.*?)^\}", code, re.MULTILINE | re.DOTALL)
+    head = r"^(?:KERNEL|(?:ALWAYS_)?INLINE)\b[^{;]*?(\w+)\([^{;]*\) \{\n"
+    bodies = re.finditer(rf"{head}(.*?)^\}}", code, re.MULTILINE | re.DOTALL)
     lengths = ((found[1], found[2].count("\n")) for found in bodies)
     return [f"{name} has {n} lines" for name, n in lengths if n > MOST_LINES_OF_FUNCTIONS]
 
