@@ -27,7 +27,7 @@ ALWAYS_INLINE void insert_all_hubs(const moved_t *m, uint round, uint rarity, pl
     const int v = m->hubs.vertices[h], own = m->labels[v];
     const int begin = m->level.row_offsets[v] + (int)((piece - m->hubs.pieces[h]) * HUB_PIECE);
     const int end = min(begin + (int)HUB_PIECE, m->level.row_offsets[v + 1]);
-    const table_t table = empty_table(1, HUB_PIECE, (size_t)m->hubs.slot_begins[h], 2u * degree_of(&m->level, (uint)v),
+    table_t table = empty_table(1, HUB_PIECE, (size_t)m->hubs.slot_begins[h], 2u * degree_of(&m->level, (uint)v),
                                       &m->slots, scratch);
     long to_own = 0l;
     for (int e = begin + (int)get_local_id(0); e < end; e += WG_SIZE) {

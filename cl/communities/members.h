@@ -40,7 +40,7 @@ INLINE int insert_alone(const level_t *level, const members_t *groups, uint g, c
 
 /* Add the entries of v, a vertex of group g, to a table.  Returns how many new parts this lane has put into global memory. */
 INLINE int add_entries(const level_t *level, uint v, uint lane, uint lanes, int g, const members_t *groups,
-                       const table_t *table) {
+                       table_t *table) {
   int count = 0;
   FOR_EACH_FOUR(e, level->row_offsets[v] + (int)lane, level->row_offsets[v + 1u], (int)lanes) {
     int key[4];
@@ -57,7 +57,7 @@ INLINE int add_entries(const level_t *level, uint v, uint lane, uint lanes, int 
 INLINE void insert_together(int by_group, const level_t *level, const members_t *groups, uint g, const slots_t *slots,
                             volatile __global int *counts, __local scratch_t *scratch) {
   const uint n_entries = n_entries_of(groups->slot_begins, g);
-  const table_t table = empty_table(by_group, n_entries, (size_t)groups->slot_begins[g], n_entries, slots, scratch);
+  table_t table = empty_table(by_group, n_entries, (size_t)groups->slot_begins[g], n_entries, slots, scratch);
   long count = 0l;
   const int first = by_group ? (int)sg_in_group() : 0, step = by_group ? SUB_GROUPS_PER_GROUP : 1;
   for (int at = groups->begins[g] + first; at < groups->begins[g + 1u]; at += step) {
@@ -86,7 +86,7 @@ INLINE void insert_short_row(const level_t *level, uint v, int g, const members_
 /* A team adds the entries of vertex v to the table of group g, after it has added up those to the same group. */
 INLINE void insert_row(int by_group, const level_t *level, uint v, int g, const members_t *groups, const slots_t *slots,
                        volatile __global int *counts, __local scratch_t *scratch) {
-  const table_t table = empty_table(by_group, degree_of(level, v), (size_t)groups->slot_begins[g],
+  table_t table = empty_table(by_group, degree_of(level, v), (size_t)groups->slot_begins[g],
                                     n_entries_of(groups->slot_begins, (uint)g), slots, scratch);
   long count = add_entries(level, v, lane_of_team(by_group), lanes_of_team(by_group), g, groups, &table);
   meet(by_group);

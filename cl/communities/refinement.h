@@ -97,7 +97,7 @@ INLINE void choose_alone(const refined_t *r, uint v, uint round) {
 INLINE void choose_together(int by_group, const refined_t *r, uint v, uint slot_begin, uint round, place_t place,
                             __local scratch_t *scratch) {
   joiner_t joiner = joiner_of(r, v, round);
-  const table_t table = table_of_row(by_group, v, slot_begin, &r->level, &r->slots, place, scratch);
+  table_t table = table_of_row(by_group, v, slot_begin, &r->level, &r->slots, place, scratch);
   const uint lane = lane_of_team(by_group), lanes = lanes_of_team(by_group);
   const int community = r->labels[v];
   long inside = 0l;

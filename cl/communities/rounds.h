@@ -31,7 +31,7 @@ INLINE void decide_alone(const moved_t *m, uint v, uint round) {
 /* A team decides for a vertex. */
 INLINE void decide_together(int by_group, const moved_t *m, uint v, uint round, place_t place, __local scratch_t *scratch) {
   mover_t mover = mover_of(m, v, round);
-  const table_t table = table_of_row(by_group, v, 0u, &m->level, &m->slots, place, scratch);
+  table_t table = table_of_row(by_group, v, 0u, &m->level, &m->slots, place, scratch);
   const uint lane = lane_of_team(by_group), lanes = lanes_of_team(by_group);
   FOR_EACH_FOUR(e, m->level.row_offsets[v] + (int)lane, m->level.row_offsets[v + 1u], (int)lanes) {
     int c[4];

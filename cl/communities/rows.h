@@ -35,6 +35,7 @@
 #elif !defined LONG_ROW          /* at least LANE_ROW, at most SUB_GROUP_SLOTS / 2 */
 #define LONG_ROW (SUB_GROUP_SLOTS / 2u)
 #endif
+#define LISTS_SLOTS (!DIVIDES_ROWS && SUB_GROUP_SIZE == 1)  /* The table of a row keeps a list of its slots. */
 #define FEW_TRIES 8u             /* slots that a key of a row longer than the local table tries */
 
 /* Loop over the vertices w of a sub-group's lanes whose rows belong to a sub-group.  Lanes without a vertex pass 0. */
@@ -135,8 +136,8 @@ INLINE choice_t best_of_team(int by_group, choice_t own, uint salt, __local scra
   return own;
 }
 
-/* The slots of a run in global memory.  On CPUs a sub-group has row_room slots for all its rows, twice as many as the
- * longest row has entries.  On GPUs a row that does not fit into local memory has twice as many as entries. */
+/* The slots of a run in global memory.  On CPUs a sub-group has row_room slots for all its rows: twice as many as the
+ * longest row has entries, and half of that again for the list of those with keys.  On GPUs a row that does not fit into local memory has twice as many as entries. */
 typedef struct {
   volatile __global int *keys;
   volatile __global long *weights;
@@ -156,6 +157,10 @@ typedef struct {
   volatile __global int *more_keys;
   volatile __global long *more_weights;
   uint more_room;
+#if LISTS_SLOTS
+  __global int *used;            /* the slots that have keys; 0 if there is no list of them */
+  uint n_used;
+#endif
 } table_t;
 
 /* Returns an empty table for n_entries entries, whose `room` slots in global memory begin at `at`. */
@@ -165,6 +170,10 @@ INLINE table_t empty_table(int by_group, uint n_entries, size_t at, uint room, c
   table.more_keys = slots->keys + at;
   table.more_weights = slots->weights + at;
   table.more_room = room;
+#if LISTS_SLOTS
+  table.used = 0;
+  table.n_used = 0u;
+#endif
 #if DIVIDES_ROWS
   const uint s = by_group ? 0u : sg_in_group();
   table.counter = scratch->counters + s;
@@ -190,14 +199,18 @@ INLINE table_t table_of_row(int by_group, uint v, uint slot_begin, const level_t
   const uint degree = degree_of(level, v);
 #if DEV_IS_CPU
   const size_t team = (size_t)place.member * SUB_GROUPS_PER_GROUP + (by_group ? 0u : sg_in_group());
-  return empty_table(by_group, degree, team * slots->row_room, min(slots->row_room, 2u * degree), slots, scratch);
+  table_t table = empty_table(by_group, degree, team * slots->row_room, 2u * degree, slots, scratch);
+#if LISTS_SLOTS
+  table.used = (__global int *)slots->keys + team * slots->row_room + slots->row_room / 3u * 2u;
+#endif
+  return table;
 #else
   return empty_table(by_group, degree, (size_t)slot_begin, 2u * degree, slots, scratch);
 #endif
 }
 
 /* Add a weight to a group.  Returns 1 if this call put the group into global memory. */
-INLINE int add(const table_t *table, int group, long weight) {
+INLINE int add(table_t *table, int group, long weight) {
 #if DIVIDES_ROWS
   uint slot = (uint)(((ulong)mixed((uint)group) * table->local_room) >> 32);
   for (uint turn = 0u; turn < table->tries; turn++) {
@@ -213,6 +226,21 @@ INLINE int add(const table_t *table, int group, long weight) {
   }
   store_local(table->counter, 1u);
 #endif
+#if LISTS_SLOTS
+  if (table->used) {
+    __global int *keys = (__global int *)table->more_keys;
+    uint slot = (uint)(((ulong)((uint)group * 0x9e3779b1u) * table->more_room) >> 32);
+    while (keys[slot] != group && keys[slot] != NOBODY)
+      if (++slot == table->more_room) slot = 0u;
+    const int is_new = keys[slot] == NOBODY;
+    if (is_new) {
+      keys[slot] = group;
+      table->used[table->n_used++] = (int)slot;
+    }
+    ((__global long *)table->more_weights)[slot] += weight;
+    return is_new;
+  }
+#endif
   return insert(table->more_keys, table->more_weights, table->more_room, group, weight);
 }
 
@@ -220,6 +248,8 @@ INLINE int add(const table_t *table, int group, long weight) {
 INLINE uint room_of(const table_t *table) {
 #if DIVIDES_ROWS
   return table->local_room + (*table->counter ? table->more_room : 0u);
+#elif LISTS_SLOTS
+  return table->n_used;
 #else
   return table->more_room;
 #endif
@@ -243,6 +273,11 @@ INLINE part_t take(const table_t *table, uint k) {
     return part;
   }
   k -= table->local_room;
+#endif
+#if LISTS_SLOTS
+  const uint at = k;
+  k = (uint)table->used[at];
+  table->used[at] = NOBODY;
 #endif
   return take_from(table->more_keys + k, table->more_weights + k);
 }

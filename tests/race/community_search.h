@@ -49,7 +49,7 @@ struct Searched {
     hub_own.resize(n);
     piece_hubs.resize(columns.size());
     piece_best.resize(3 * columns.size());
-    room = 2 * (uint)n;
+    room = 3 * (uint)n;
     n_long[N_SLOTS] = room * (uint)n;      /* On CPUs each sub-group has a table. */
     keys.resize(room * n + 2 * columns.size(), NOBODY);
     weights.resize(keys.size());

@@ -123,7 +123,7 @@ class Launches:
         }  # fmt: skip
         numbers = {
             "n": level.n, "is_unit": int(level.arrays.get("entry_weights") is self._nothing),
-            "row_room": 2 * level.longest,
+            "row_room": 3 * level.longest,
         }  # fmt: skip
         for name, value in values.items():
             (arrays if isinstance(value, DeviceArray) else numbers)[name] = value
@@ -151,7 +151,7 @@ class Launches:
         most: int = _GROUPS_A_UNIT * facts.compute_units
         if facts.is_cpu and level is not None:
             # Long rows need large tables. Then fewer work-groups run, so that the tables fit.
-            most = max(facts.compute_units, min(most, (1 << 24) // max(1, 2 * level.longest)))
+            most = max(facts.compute_units, min(most, (1 << 24) // max(1, 3 * level.longest)))
         return most
 
     def _enter(self, level: Level) -> None:
@@ -164,7 +164,7 @@ class Launches:
             if level is self._zero or level.n > GROUP_SLOTS:  # Only level 0 may have parallel entries.
                 slots = max(slots, int(self._long["n_long_rows"].item(1)))
         else:
-            slots = max(slots, 2 * level.longest * self._most_groups() * self._sub_groups)
+            slots = max(slots, 3 * level.longest * self._most_groups() * self._sub_groups)
         self._reserve(slots)
 
     def _reserve(self, slots: int) -> None:
