@@ -297,7 +297,7 @@ BUGS: dict[Place, dict[str, tuple[str, str]]] = {
             "scratch->sums[sg_in_group()] = x;",
         )
     },
-    Place("communities/rows.h", "community_moves", DIVIDED): {
+    Place("communities/tables.h", "community_moves", DIVIDED): {
         "slot-that-two-communities-take": (
             "found = compare_exchange(table->keys + slot, NOBODY, group);",
             "store_relaxed(table->keys + slot, group);",

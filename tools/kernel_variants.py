@@ -9,7 +9,7 @@ MOST_SCALAR_SPILLS = {
     "partition/pairwise_fm.cl": 64,  # It runs on CPUs only.
 
     "refine_mesh/mark.cl": 16, "refine_mesh/patches.cl": 25, "refine_mesh/insert.cl": 9,
-    "communities/climb.cl": 310, "communities/move.cl": 66, "communities/refine.cl": 20, "communities/contract.cl": 6,
+    "communities/climb.cl": 310, "communities/move.cl": 20, "communities/refine.cl": 13,
     "refine_mesh/group_patches.cl": 63, "sssp/buckets.cl": 100,  # the last runs on CPUs only
 }  # fmt: skip
 LONG = "OFFSET_T=long"  # Every program whose source has offset_t is built with it, too, unless a variant below has it.

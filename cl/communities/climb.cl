@@ -27,8 +27,8 @@
       __global long *next_out_strengths, __global long *next_in_strengths, __global int *next_labels, __global int *chunk_sums
 #define NEXT_LEVEL {n, 0, next_offsets, next_columns, next_weights}
 #define NEXT                                                                                          \
-  {used, numbers, members_of, entries_of, counts, member_list, member_begins, slot_begins, GROUP_LISTS, next_offsets, next_columns, \
-   next_weights, next_out_strengths, next_in_strengths, next_labels, chunk_sums}
+  {used, numbers, members_of, entries_of, counts, member_list, member_begins, slot_begins, GROUP_LISTS, next_offsets, \
+   next_columns, next_weights, next_out_strengths, next_in_strengths, next_labels, chunk_sums}
 
 /* Tell the host what a level did, and which level the next launch begins with. */
 INLINE void note_level(volatile __global int *climbed, uint k, uint n, uint n_entries, const search_t *s) {
@@ -45,9 +45,10 @@ INLINE void note_left(volatile __global int *climbed, uint n, uint n_entries) {
   climbed[CLIMBED_M] = (int)n_entries;
 }
 
-/* depth: levels before this one.  rested: whether no vertex of the last of them moved.  room: items of `merged`, a multiple of MERGED_STEP, and at least n. */
-KERNEL climb(CLIMB_PARAMETERS, REFINE_PARAMETERS, NEXT_PARAMETERS, uint n_entries, uint depth, uint max_levels, int rested, uint room,
-             __global int *merged, volatile __global int *climbed, volatile __global uint *control) {
+/* depth: levels before this one.  rested: whether no vertex of the last of them moved.
+ * room: items of `merged`, a multiple of MERGED_STEP, and at least n. */
+KERNEL climb(CLIMB_PARAMETERS, REFINE_PARAMETERS, NEXT_PARAMETERS, uint n_entries, uint depth, uint max_levels, int rested,
+             uint room, __global int *merged, volatile __global int *climbed, volatile __global uint *control) {
   LOCAL_ARRAY scratch_t scratch;
   LOCAL_ARRAY int passed;
   GRID_ENTER(control)

@@ -48,8 +48,8 @@ typedef struct {
 } next_t;
 
 /* Write the sums of all earlier items of `from` to the first n + 1 items of `to`. */
-ALWAYS_INLINE int scan_all(volatile __global const int *from, __global int *to, uint n, __global int *chunk_sums, const grid_t *grid,
-                    __local long *scratch) {
+ALWAYS_INLINE int scan_all(volatile __global const int *from, __global int *to, uint n, __global int *chunk_sums,
+                           const grid_t *grid, __local long *scratch) {
   const uint lane = (uint)get_local_id(0), each = (n + grid->place.members - 1u) / grid->place.members;
   const uint begin = min(n, grid->place.member * each), end = min(n, begin + each);
   long own = 0l, all = 0l, before = 0l;
@@ -86,7 +86,8 @@ ALWAYS_INLINE int enter_level(const moved_t *m, const long_lists_t *lists, const
 
 /* What ends the rounds of a level. */
 typedef struct { ulong penalty; wide_t least; uint min_rounds; } judgement_t;
-ALWAYS_INLINE int move_level(const moved_t *m, search_t *s, const judgement_t *by, const grid_t *grid, __local scratch_t *scratch) {
+ALWAYS_INLINE int move_level(const moved_t *m, search_t *s, const judgement_t *by, const grid_t *grid,
+                             __local scratch_t *scratch) {
   const place_t place = grid->place;
   s->round = 1l;
   s->is_done = s->moved = 0l;
@@ -192,8 +193,8 @@ ALWAYS_INLINE int carry_level(int is_refined, const climb_t *c, const next_t *ne
 }
 
 /* Give the vertices of the first of n_levels levels the communities of the last one, which has `last` vertices. */
-ALWAYS_INLINE int descend(uint n_levels, uint last, volatile __global const int *climbed, __global int *labels, const next_t *next,
-                   __global int *merged, __global int *other, const grid_t *grid) {
+ALWAYS_INLINE int descend(uint n_levels, uint last, volatile __global const int *climbed, __global int *labels,
+                          const next_t *next, __global int *merged, __global int *other, const grid_t *grid) {
   volatile __global const int *sizes = climbed + CLIMBED_WORDS;
   __global int *from = n_levels > 1u ? next->members : labels, *to = other;
   FOR_EACH_AT(grid->place, v, last) {
@@ -213,8 +214,9 @@ ALWAYS_INLINE int descend(uint n_levels, uint last, volatile __global const int 
 }
 
 /* Copy the first level to where coarser levels are made. */
-ALWAYS_INLINE int copy_level(const level_t *level, uint n_entries, __global const int *labels, __global const long *out_strengths,
-                      __global const long *in_strengths, const next_t *next, const grid_t *grid) {
+ALWAYS_INLINE int copy_level(const level_t *level, uint n_entries, __global const int *labels,
+                             __global const long *out_strengths, __global const long *in_strengths, const next_t *next,
+                             const grid_t *grid) {
   const uint first = grid->place.member * WG_SIZE + (uint)get_local_id(0), step = grid->place.members * WG_SIZE;
   for (uint v = first; v < level->n; v += step) {
     next->offsets[v] = level->row_offsets[v];
@@ -232,7 +234,8 @@ ALWAYS_INLINE int copy_level(const level_t *level, uint n_entries, __global cons
 }
 
 /* Contract the current level.  Returns 1 if there is a next level, 0 if the level does not shrink, and -1 on a time-out. */
-ALWAYS_INLINE int contract_level(int is_refined, climb_t *c, const next_t *next, const grid_t *grid, __local scratch_t *scratch) {
+ALWAYS_INLINE int contract_level(int is_refined, climb_t *c, const next_t *next, const grid_t *grid,
+                                 __local scratch_t *scratch) {
   const moved_t *m = &c->moved;
   volatile __global const int *labels = is_refined ? c->refined.groups.of : m->labels;
   const uint n = m->level.n;

@@ -18,16 +18,16 @@ ALWAYS_INLINE void renumber_all(uint n, volatile __global const int *labels, __g
     if (v < n) groups[v] = numbers[labels[v]];
   }
 }
-ALWAYS_INLINE void count_all(uint n, __global const int *row_offsets, __global const int *groups, volatile __global int *members_of,
-                      volatile __global int *entries_of, place_t place) {
+ALWAYS_INLINE void count_all(uint n, __global const int *row_offsets, __global const int *groups,
+                             volatile __global int *members_of, volatile __global int *entries_of, place_t place) {
   FOR_EACH_AT(place, v, n) {
     if (v >= n) continue;
     fetch_add(members_of + groups[v], 1);
     fetch_add(entries_of + groups[v], row_offsets[v + 1u] - row_offsets[v]);
   }
 }
-ALWAYS_INLINE void place_all(uint n, __global const int *groups, __global const int *member_begins, volatile __global int *members_of,
-                      __global int *members, place_t place) {
+ALWAYS_INLINE void place_all(uint n, __global const int *groups, __global const int *member_begins,
+                             volatile __global int *members_of, __global int *members, place_t place) {
   FOR_EACH_AT(place, v, n) {
     if (v < n) members[member_begins[groups[v]] + fetch_add(members_of + groups[v], -1) - 1] = (int)v;
   }
@@ -116,13 +116,14 @@ ALWAYS_INLINE void carry_all_strengths(uint n, __global const int *used, __globa
     if (DIRECTED) next_in[numbers[c]] = in_sums[c];
   }
 }
-ALWAYS_INLINE void carry_all_labels(uint n, __global const int *groups, __global const int *labels, volatile __global int *next_labels,
-                             place_t place) {
+ALWAYS_INLINE void carry_all_labels(uint n, __global const int *groups, __global const int *labels,
+                                    volatile __global int *next_labels, place_t place) {
   FOR_EACH_AT(place, v, n) {
     if (v < n) store_relaxed(next_labels + groups[v], labels[v]);
   }
 }
-ALWAYS_INLINE void project_all(uint n, __global const int *groups, __global const int *next_labels, __global int *labels, place_t place) {
+ALWAYS_INLINE void project_all(uint n, __global const int *groups, __global const int *next_labels, __global int *labels,
+                               place_t place) {
   FOR_EACH_AT(place, v, n) {
     if (v < n) labels[v] = next_labels[groups[v]];
   }

@@ -1,7 +1,7 @@
 /* Adding up the entries of groups of vertices, and writing the rows of the next level; contract.cl has the kernels. */
 #ifndef CLGRAPH_COMMUNITIES_MEMBERS_H
 #define CLGRAPH_COMMUNITIES_MEMBERS_H
-#include "communities/rows.h"
+#include "communities/tables.h"
 
 /* Groups of vertices, their members, and the slots of each group. */
 typedef struct { __global const int *of, *begins, *members, *slot_begins; } members_t;

@@ -1,7 +1,7 @@
 /* Vertices that look for a better community: what a round reads, and how a community is weighed. */
 #ifndef CLGRAPH_COMMUNITIES_MOVERS_H
 #define CLGRAPH_COMMUNITIES_MOVERS_H
-#include "communities/rows.h"
+#include "communities/tables.h"
 
 /* The sums of strengths and the sizes of communities. */
 typedef struct { volatile __global long *out, *in; volatile __global int *sizes; } sums_t;

@@ -1,7 +1,7 @@
 /* The phases of refinement, for the work-groups of a place.  refine.cl has the kernels. */
 #ifndef CLGRAPH_COMMUNITIES_REFINEMENT_H
 #define CLGRAPH_COMMUNITIES_REFINEMENT_H
-#include "communities/rows.h"
+#include "communities/tables.h"
 
 /* The groups, and the sums of their strengths. */
 typedef struct {
@@ -55,7 +55,8 @@ INLINE void weigh_group(const refined_t *r, joiner_t *joiner, part_t part) {
   const long out_sum = r->groups.out_sums[c], in_sum = DIRECTED ? r->groups.in_sums[c] : out_sum;
   other.gain = gain_of(r->factor, part.weight, joiner->out_loss, joiner->in_loss, out_sum, in_sum);
   other.community = c;
-  if (other.gain.hi >= 0l && (other.gain.hi || other.gain.lo) && is_better(other, joiner->best, joiner->salt)) joiner->best = other;
+  const int gains = other.gain.hi >= 0l && (other.gain.hi || other.gain.lo);
+  if (gains && is_better(other, joiner->best, joiner->salt)) joiner->best = other;
 }
 /* Returns whether the weight from v to its community is at least the expected one. */
 INLINE int is_connected(const refined_t *r, uint v, const joiner_t *joiner, long inside) {
