@@ -3,6 +3,7 @@
 import math
 import os
 import signal
+from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -238,6 +239,15 @@ def test_a_lost_process_ends_the_training_with_an_error(twins: list[str], monkey
     assert model.fit(planted(60, 50)).n_iter_ == 5
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Let Ctrl-C raise; the children of a shell in the background ignore it."""
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, handler)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_ctrl_c_in_an_epoch_keeps_the_processes(twins: list[str]) -> None:
     engine = ProcessFactorization(twins, planted(60, 50), rank=3, biases=True, **OPTIONS)
     before = process_training.processes_of(twins).each(process_ids)

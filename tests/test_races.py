@@ -88,7 +88,7 @@ BUGS: dict[Place, dict[str, tuple[str, str]]] = {
             "store_relaxed(state + STATE_LISTED + (round + 1u) % 3u, 0u);",
         ),
     },
-    Place("maximal_matching/rounds.cl", "matching", (*lanes.WIDE, "-DTEAM=2u", "-DTRIES=2")): {
+    Place("maximal_matching/rounds.cl", "maximal_matching", (*lanes.WIDE, "-DTEAM=2u", "-DTRIES=2")): {
         # A vertex whose choice has made it its mate chooses again.
         "mate-not-told-from-others": ("return mate != NOBODY && mate != v;", "return mate != NOBODY;"),
         # A lane takes the best edge of another team's row.
@@ -302,9 +302,6 @@ BUGS: dict[Place, dict[str, tuple[str, str]]] = {
             "found = compare_exchange(table->keys + slot, NOBODY, group);",
             "store_relaxed(table->keys + slot, group);",
         )
-    },
-    Place("communities/climb.h", "community_climbs", DIVIDED): {
-        "hubs-that-choose-early": ("scratch);\n      MEET_ALL\n      choose", "scratch);\n      choose"),
     },
     Place("communities/movers.h", "community_moves", ONE): {
         # Two vertices that join a community at once lose an addition.

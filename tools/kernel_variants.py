@@ -86,7 +86,7 @@ VARIANTS: dict[str, tuple[str, ...]] = {
         f"HASH_LANES=1 EVALUATE=1 {LONG}", "METHOD=SORTED LAYOUT=COMPACT WG_SIZE=64 COLOR_T=uint",
         *(f"METHOD={method} HASH_LANES={n} WG_SIZE=64 {LONG}" for method in ("SORTED", "BITMAP") for n in (1, 16)),
     ),
-    **{f"communities/{name}.cl": ("DIRECTED=1 LOOP_FACTOR=1",) for name in ("climb", "contract", "move", "refine")},
+    **{f"communities/{name}.cl": ("DIRECTED=1 LOOP_FACTOR=1",) for name in ("contract", "move", "refine")},
     "hash_collisions/planes.cl": (
         f"WG_SIZE=64 TILE_STEP=3838 LONG_ROW=255 SLICES=8 {LONG}", "WG_SIZE=64 SIDE_BY_SIDE=1 BATCH=4",
         "LOCAL_SUMS=0 BATCH=4 SLICES=3 LONG_ROW=7",

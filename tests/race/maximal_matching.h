@@ -65,4 +65,4 @@ static bool matching_right(Random &random, ulong seed) {
          !state[STATE_LISTED + round % 3];
 }
 
-static const Case cases[] = {{"matching", matching_right}};
+static const Case cases[] = {{"maximal_matching", matching_right}};
