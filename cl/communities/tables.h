@@ -11,9 +11,9 @@
 #define CLGRAPH_COMMUNITIES_TABLES_H
 #include "communities/rows.h"
 
-/* The slots of a run in global memory.  On CPUs a sub-group has row_room slots for all its rows: twice as many as the
- * longest row has entries, and half of that again for the list of those with keys.  On GPUs a row that does not fit into
- * local memory has twice as many slots as entries. */
+/* The slots of a run in global memory.  On CPUs a sub-group uses the same row_room slots for all its rows: two for
+ * each entry of the longest row, and another one for the list of slots with keys.  On GPUs a row that does not fit into
+ * local memory has two slots for each entry. */
 typedef struct {
   volatile __global int *keys;
   volatile __global long *weights;

@@ -1,7 +1,7 @@
 """Eigenvector centrality: a vertex is central if its predecessors are.
 
-The strategies are those of :mod:`clgraph.algorithms.pagerank`, with another epilogue of the same kernels. They are
-power iteration of the matrix A + I, whose eigenvectors are those of the adjacency matrix A [1]_.
+It is found by power iteration of the matrix A + I, which has the same eigenvectors as the adjacency matrix A [1]_. The
+kernels and strategies of :mod:`clgraph.algorithms.pagerank` do this, with another epilogue.
 
 References
 ----------

@@ -1,4 +1,4 @@
-"""The strategies of eigenvector centrality, which are those of PageRank."""
+"""The strategies of eigenvector centrality: PageRank's, with another epilogue."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """HITS: hubs, which link to authorities, and authorities, to which hubs link.
 
-The strategies are those of :mod:`clgraph.algorithms.pagerank`, with another epilogue of the same kernels. An iteration
-adds up hubs along incoming edges, and then authorities along outgoing edges [1]_.
+An iteration adds up hubs along incoming edges, and then authorities along outgoing edges [1]_. The kernels and strategies
+of :mod:`clgraph.algorithms.pagerank` do this, with another epilogue.
 
 References
 ----------

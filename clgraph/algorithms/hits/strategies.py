@@ -1,4 +1,4 @@
-"""The strategies of HITS, which are those of PageRank; an iteration pulls along the reversed graph and the graph."""
+"""The strategies of HITS: PageRank's, with two pulls in an iteration."""
 
 from __future__ import annotations
 

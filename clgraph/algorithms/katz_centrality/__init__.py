@@ -1,6 +1,7 @@
 """Katz centrality: the number of walks that end at a vertex, where long walks count less.
 
-The strategies are those of :mod:`clgraph.algorithms.pagerank`, with another epilogue of the same kernels [1]_.
+An iteration makes all walks one edge longer [1]_. The kernels and strategies of :mod:`clgraph.algorithms.pagerank` do
+this, with another epilogue.
 
 References
 ----------

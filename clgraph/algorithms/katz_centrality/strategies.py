@@ -1,4 +1,4 @@
-"""The strategies of Katz centrality, which are those of PageRank."""
+"""The strategies of Katz centrality: PageRank's, with another epilogue."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from clgraph.errors import ConvergenceWarning, GraphError, InputError
 
 # Ranks sum to 1, so rounding them to float32 changes their sum of absolute values by up to 6e-8 in each iteration.
 MIN_FLOAT32_TOLERANCE = 1e-6
-MAX_FLOAT32_WEIGHT, MIN_FLOAT32_WEIGHT = 1e28, 1e-28  # Sums and products of such weights are normal float32 numbers.
+MAX_FLOAT32_WEIGHT, MIN_FLOAT32_WEIGHT = 1e28, 1e-28  # Their sums and products are normal float32 numbers.
 MAX_ITERATIONS = 2**31 - 1
 MAX_BATCH = 16  # distributions, whose float32 ranks of a vertex fill a cache line of 64 bytes
 
@@ -121,9 +121,9 @@ class PageRankProblem(PowerProblem):
     alpha : float
         Probability of following an edge. It is proportional to the edge's weight if weights count.
     home, refuge : float64 array, shape (n_vertices,), or None
-        Distribution of jumps, and distribution of jumps from vertices without outgoing edges. The sum of each is 1, as
-        that of *initial*. ``None`` means uniform, or for *refuge* the same as *home*. In a batch, *home* has a row for
-        each distribution.
+        Distribution of jumps, and distribution of jumps from vertices without outgoing edges. Each adds up to 1, and so
+        does *initial*. ``None`` means uniform, or for *refuge* the same as *home*. In a batch, *home* has a row for each
+        distribution.
     """
 
     alpha: float = 0.85
