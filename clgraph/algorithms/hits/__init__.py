@@ -1,7 +1,7 @@
 """HITS: hubs, which link to authorities, and authorities, to which hubs link.
 
-An iteration adds up hubs along incoming edges, and then authorities along outgoing edges [1]_. The kernels and strategies
-of :mod:`clgraph.algorithms.pagerank` do this, with another epilogue.
+An iteration adds up hubs along incoming edges, and then authorities along outgoing edges [1]_. The kernels and
+strategies of :mod:`clgraph.algorithms.pagerank` do this, with another epilogue.
 
 References
 ----------

@@ -122,8 +122,8 @@ class PageRankProblem(PowerProblem):
         Probability of following an edge. It is proportional to the edge's weight if weights count.
     home, refuge : float64 array, shape (n_vertices,), or None
         Distribution of jumps, and distribution of jumps from vertices without outgoing edges. Each adds up to 1, and so
-        does *initial*. ``None`` means uniform, or for *refuge* the same as *home*. In a batch, *home* has a row for each
-        distribution.
+        does *initial*. ``None`` means uniform, or for *refuge* the same as *home*. In a batch, *home* has a row for
+        each distribution.
     """
 
     alpha: float = 0.85
