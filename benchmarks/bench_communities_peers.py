@@ -25,12 +25,12 @@ import numpy as np
 import planted
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
 from clgraph import generators
 from clgraph.algorithms.communities import communities, modularity
 from clgraph.data.graphs.graph import Graph
+from clgraph.reference.communities import connected_parts
 from clgraph.report import write_rows
 from clgraph.runtime.session import Session
 
@@ -86,11 +86,7 @@ def peers(graph: Graph) -> dict[str, Run]:
 
 def n_apart(graph: Graph, labels: NDArray[Any]) -> int:
     """Return the number of communities that are not connected."""
-    rows, columns = graph.sources(), graph.column_indices
-    inside = labels[rows] == labels[columns]
-    n = graph.n_vertices
-    entries = (np.ones(int(inside.sum()), bool), (rows[inside], columns[inside]))
-    parts = connected_components(csr_array(entries, shape=(n, n)), directed=False)[1]
+    parts = connected_parts(graph.sources(), graph.column_indices, labels)[1]
     parts_of = np.unique(np.stack((labels, parts)), axis=1)[0]
     return int((np.bincount(parts_of) > 1).sum())
 

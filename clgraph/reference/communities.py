@@ -32,11 +32,22 @@ def check_communities(
         raise VerificationError("labels are not numbered in the order of the first vertices")
     integers = integer_graph(graph, objective, resolution)
     rows, columns = integers.sources(), integers.column_indices
-    inside = labels[rows] == labels[columns]
-    entries = (np.ones(int(inside.sum()), bool), (rows[inside], columns[inside]))
-    n_parts, parts = connected_components(csr_array(entries, shape=(n, n)), directed=False)
+    n_parts, parts = connected_parts(rows, columns, labels)
     if n_parts != found.size:
         apart = next(c for c in found if np.unique(parts[labels == c]).size > 1)
         raise VerificationError(f"community {apart} is not connected")
     if quality != (exact := integers.quality(*integers.measured(labels))):
         raise VerificationError(f"the quality is {quality!r}; by definition it is {exact!r}")
+
+
+def connected_parts(rows: NDArray[Any], columns: NDArray[Any], labels: NDArray[Any]) -> tuple[int, NDArray[np.int32]]:
+    """Return the number of connected parts of all communities together, and the part of each vertex.
+
+    Entries lead from *rows* to *columns*, and connect vertices of equal *labels* in either direction.
+    """
+    inside = labels[rows] == labels[columns]
+    entries = (np.ones(int(inside.sum()), bool), (rows[inside], columns[inside]))
+    found: tuple[int, NDArray[np.int32]] = connected_components(
+        csr_array(entries, shape=(labels.size, labels.size)), directed=False
+    )
+    return found
