@@ -1,4 +1,4 @@
-"""Compare communities with those of igraph, NetworKit and sc-cluster-libreville, on the same graphs in one run.
+"""Search for communities beside igraph, NetworKit and sc-cluster-libreville, on the same graphs in one run.
 
     benchmarks/bench_communities_peers.py --device pocl --graphs web-NotreDame rmat-16 --json results.json
 

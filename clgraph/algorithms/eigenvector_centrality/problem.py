@@ -16,7 +16,7 @@ from clgraph.data.graphs.networkx_graphs import Weight
 class EigenvectorProblem(PowerProblem):
     """A graph whose vertices get the values of an eigenvector.
 
-    The values of an iteration add up to 1, as those of *initial*.
+    The values of an iteration add up to 1, and so does *initial*.
     """
 
     epilogue = "EIGENVECTOR"

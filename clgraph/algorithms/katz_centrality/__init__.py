@@ -94,7 +94,7 @@ def katz_centrality(
         Values at the start; by default all are 0.
     tol : float
         The iteration ends when the sum of the absolute changes is below *tol* times the sum of the absolute values of
-        *beta*. If *beta* is 1, this limit is that of networkx.
+        *beta*. If *beta* is 1, networkx has the same limit.
     max_iter : int
         Maximum number of iterations.
     normalized : bool
