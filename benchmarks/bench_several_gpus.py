@@ -14,7 +14,8 @@ Parts of the run, of which ``--parts`` names some:
 ``factorization``
     Epochs on a planted matrix of 1e8 ratings. The loss after each epoch must be close to the loss on one device.
 ``loads``
-    The nine loads of ``bench_hetero.py`` by the policy ``hass``: the median of the rounds after it has learned.
+    The nine loads of ``bench_hetero.py`` by the policy ``hass``: the median of the rounds after it has learned. Beside
+    it, the policy ``static`` gives each device the same share. The arrays are new for each load, or the same.
 
 A line for each row has the time that ``links.py`` predicts from the row of one device, the measured rates of links, and
 the bytes. After ``--minutes``, other rows are left out.
@@ -23,6 +24,7 @@ the bytes. After ``--minutes``, other rows are left out.
 from __future__ import annotations
 
 import argparse
+import copy
 import statistics
 import sys
 import time
@@ -50,6 +52,7 @@ from clgraph.runtime.session import as_session
 
 PARTS = ("components", "forests", "loads", "factorization")
 LEARNING_ROUNDS, TIMED_ROUNDS, EPOCHS = 6, 4, 4
+ARRAYS = ("new", "kept")
 RANK, LOSS_WITHIN = 16, 0.02  # The loss on several devices may differ from the loss on one device by this share.
 
 
@@ -139,20 +142,24 @@ class Run:
                 if self.is_late():
                     print(f"left out: {name} on {count} devices")
                     continue
-                self.add(self._load(name, case, count))
+                for policy in ("hass", "static")[: 1 + (count > 1)]:
+                    for arrays in self.args.arrays:
+                        self.add(self._load(name, case, count, policy, arrays))
 
-    def _load(self, name: str, case: bench_hetero.Case, count: int) -> dict[str, Any]:
+    def _load(self, name: str, case: bench_hetero.Case, count: int, policy: str, arrays: str) -> dict[str, Any]:
         devices: Any = [self.session] if count == 1 else self.args.devices[:count]
-        loads = [case.load] * (LEARNING_ROUNDS + TIMED_ROUNDS)
-        results, report = HeteroScheduler(devices, policy="hass").run(case.work, loads)
+        rounds = range(LEARNING_ROUNDS + TIMED_ROUNDS)
+        loads = [copy.deepcopy(case.load) if arrays == "new" else case.load for _ in rounds]
+        ratios = [1 / count] * count if policy == "static" else None
+        results, report = HeteroScheduler(devices, policy=policy, ratios=ratios).run(case.work, loads)
         if not case.check(results[0]) or not case.check(results[-1]):
             raise VerificationError(f"{name} on {count} devices: a wrong result")
         seconds, last = [done.total_seconds for done in report.rounds], report.rounds[-1].items
-        row = {"case": name, "strategy": "hass", "devices": count, "computing": sum(n > 0 for n in last), "work": 1}
+        row = {"case": f"{name}, {arrays}", "strategy": policy, "devices": count, "computing": sum(n > 0 for n in last), "work": 1}
         row |= {"wall_seconds": statistics.median(seconds[-TIMED_ROUNDS:]), "round_seconds": seconds, "items": last}
         row |= {"answer_bytes": _bytes_of(results[-1]), "sent_bytes": _bytes_of(case.load), "between_bytes": 0}
         row["calls"] = 3
-        return {**row, "benchmark": "several_gpus_loads", "graph": f"{name}, {count} devices"}
+        return {**row, "benchmark": "several_gpus_loads", "graph": f"{row['case']}, {count} devices, {policy}"}
 
 
 def _line(row: Mapping[str, Any] | None) -> str:
@@ -163,9 +170,9 @@ def _line(row: Mapping[str, Any] | None) -> str:
         "MB sent": ("sent_bytes", 1e-6), "between": ("between_bytes", 1e-6), "computing": ("computing", 1),
     }  # fmt: skip
     if row is None:
-        return f"{'case':28} devices" + "".join(f"{name:>11}" for name in fields)
+        return f"{'case':28} strategy   devices" + "".join(f"{name:>11}" for name in fields)
     cells = ("" if row.get(of) is None else f"{factor * row[of]:.4g}" for of, factor in fields.values())
-    return f"{row['case']:28} {row['devices']:7}" + "".join(f"{cell:>11}" for cell in cells)
+    return f"{row['case']:28} {row['strategy']:10} {row['devices']:7}" + "".join(f"{cell:>11}" for cell in cells)
 
 
 def _bytes_of(value: Any) -> int:
@@ -206,6 +213,9 @@ def main(given: Sequence[str] | None = None) -> int:
     made = argparse.ArgumentParser(description=str(__doc__).partition("\n")[0])
     made.add_argument("--devices", nargs="+", required=True, metavar="NAME", help="names of 1, 2, 4 or 8 devices")
     made.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
+    made.add_argument(
+        "--arrays", nargs="+", choices=ARRAYS, default=ARRAYS, help="new arrays for each load, or the same arrays"
+    )
     made.add_argument("--minutes", type=float, default=9.0, help="after which rows are left out (default %(default)s)")
     made.add_argument("--small", action="store_true", help="a trial: everything is about a thousand times smaller")
     made.add_argument("--any", action="store_true", help="a trial: devices that are no GPUs have processes, too")
