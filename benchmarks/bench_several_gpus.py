@@ -15,7 +15,8 @@ Parts of the run, of which ``--parts`` names some:
     Epochs on a planted matrix of 1e8 ratings. The loss after each epoch must be close to the loss on one device.
 ``loads``
     The nine loads of ``bench_hetero.py`` by the policy ``hass``: the median of the rounds after it has learned. Beside
-    it, the policy ``static`` gives each device the same share. The arrays are new for each load, or the same.
+    it, the policy ``static`` gives each device the same share. The arrays are new for
+    each load, or the same in shared memory.
 
 A line for each row has the time that ``links.py`` predicts from the row of one device, the measured rates of links, and
 the bytes. After ``--minutes``, other rows are left out.
@@ -29,6 +30,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import bench_hetero
@@ -52,7 +54,8 @@ from clgraph.runtime.session import as_session
 
 PARTS = ("components", "forests", "loads", "factorization")
 LEARNING_ROUNDS, TIMED_ROUNDS, EPOCHS = 6, 4, 4
-ARRAYS = ("new", "kept")
+_TOUCHED = 1 << 30
+ARRAYS = ("new", "shared")
 RANK, LOSS_WITHIN = 16, 0.02  # The loss on several devices may differ from the loss on one device by this share.
 
 
@@ -149,13 +152,19 @@ class Run:
     def _load(self, name: str, case: bench_hetero.Case, count: int, policy: str, arrays: str) -> dict[str, Any]:
         devices: Any = [self.session] if count == 1 else self.args.devices[:count]
         rounds = range(LEARNING_ROUNDS + TIMED_ROUNDS)
-        loads = [copy.deepcopy(case.load) if arrays == "new" else case.load for _ in rounds]
+        loads = [copy.deepcopy(case.load) if arrays == "new" else load for load in [_shared(case.load)] * len(rounds)]
         ratios = [1 / count] * count if policy == "static" else None
         results, report = HeteroScheduler(devices, policy=policy, ratios=ratios).run(case.work, loads)
         if not case.check(results[0]) or not case.check(results[-1]):
             raise VerificationError(f"{name} on {count} devices: a wrong result")
         seconds, last = [done.total_seconds for done in report.rounds], report.rounds[-1].items
-        row = {"case": f"{name}, {arrays}", "strategy": policy, "devices": count, "computing": sum(n > 0 for n in last), "work": 1}
+        row = {
+            "case": f"{name}, {arrays}",
+            "strategy": policy,
+            "devices": count,
+            "computing": sum(n > 0 for n in last),
+            "work": 1,
+        }
         row |= {"wall_seconds": statistics.median(seconds[-TIMED_ROUNDS:]), "round_seconds": seconds, "items": last}
         row |= {"answer_bytes": _bytes_of(results[-1]), "sent_bytes": _bytes_of(case.load), "between_bytes": 0}
         row["calls"] = 3
@@ -173,6 +182,27 @@ def _line(row: Mapping[str, Any] | None) -> str:
         return f"{'case':28} strategy   devices" + "".join(f"{name:>11}" for name in fields)
     cells = ("" if row.get(of) is None else f"{factor * row[of]:.4g}" for of, factor in fields.values())
     return f"{row['case']:28} {row['strategy']:10} {row['devices']:7}" + "".join(f"{cell:>11}" for cell in cells)
+
+
+def _shared(load: Any) -> Any:
+    """Return *load* with its arrays in shared memory."""
+    if isinstance(load, tuple):
+        return tuple(map(_shared, load))
+    if isinstance(load, np.ndarray):
+        return cg.hetero.shared_copy(load)
+    if hasattr(load, "indptr"):
+        return type(load)(tuple(map(_shared, (load.data, load.indices, load.indptr))), shape=load.shape, copy=False)
+    return load
+
+
+def _touch(n_bytes: int) -> None:
+    """Write to *n_bytes* bytes of new memory, and free them.
+
+    A virtual machine may get its memory from its host when the memory is first used, which takes longer than a copy.
+    """
+    with ThreadPoolExecutor() as threads:
+        memory = np.empty(n_bytes, np.uint8)
+        list(threads.map(lambda first: memory[first : first + _TOUCHED].fill(1), range(0, n_bytes, _TOUCHED)))
 
 
 def _bytes_of(value: Any) -> int:
@@ -214,9 +244,14 @@ def main(given: Sequence[str] | None = None) -> int:
     made.add_argument("--devices", nargs="+", required=True, metavar="NAME", help="names of 1, 2, 4 or 8 devices")
     made.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
     made.add_argument(
-        "--arrays", nargs="+", choices=ARRAYS, default=ARRAYS, help="new arrays for each load, or the same arrays"
+        "--arrays",
+        nargs="+",
+        choices=ARRAYS,
+        default=ARRAYS,
+        help="new arrays for each load, or the same arrays in shared memory",
     )
     made.add_argument("--minutes", type=float, default=9.0, help="after which rows are left out (default %(default)s)")
+    made.add_argument("--touch", type=int, default=0, metavar="GIB", help="write to so much memory first")
     made.add_argument("--small", action="store_true", help="a trial: everything is about a thousand times smaller")
     made.add_argument("--any", action="store_true", help="a trial: devices that are no GPUs have processes, too")
     made.add_argument("--json", metavar="PATH", help="write all rows to this file")
@@ -227,6 +262,7 @@ def main(given: Sequence[str] | None = None) -> int:
     args.load_scale, args.link_bytes = (0.0002, 1 << 20) if args.small else (1.0, 1 << 28)
     if args.any:
         _take_any(args.devices)
+    _touch(args.touch << 30)
     run = Run(args)
     parts: dict[str, Callable[[], None]] = {part: getattr(run, part) for part in args.parts}
     for name, part in parts.items():

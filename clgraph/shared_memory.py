@@ -92,6 +92,23 @@ def copies(*arrays: NDArray[Any]) -> list[NDArray[Any]]:
     return found
 
 
+def shared_copy(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a copy of *array* in shared memory, which the processes of several GPUs read without further copies.
+
+    Raises
+    ------
+    HostMemoryError
+        The system has no shared memory left for the array.
+
+    Examples
+    --------
+    >>> x = shared_copy(np.arange(1e6, dtype=np.float32))
+    >>> results, report = HeteroScheduler("all").run(work, [x] * 3)
+    """
+    whole = np.ascontiguousarray(array)
+    return copies(whole.reshape(-1))[0].reshape(whole.shape)
+
+
 def place_of(array: NDArray[Any]) -> tuple[str, int] | None:
     """Return the shared block's name and the byte offset of a contiguous *array*, or ``None`` if it is in no block."""
     first = array.ctypes.data

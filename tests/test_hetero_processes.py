@@ -1,6 +1,5 @@
 """Loads on devices that have a process each: right answers, what is copied, and processes that end."""
 
-import dataclasses
 import os
 import signal
 import threading
@@ -21,15 +20,11 @@ from clgraph.errors import (
     DeviceDroppedWarning,
     DeviceError,
     HostMemoryError,
-    InputError,
     KernelBuildError,
     KernelSourceError,
 )
-from clgraph.hetero import POLICIES, Kernel, Work, map_rows, process_runner, shared_copy, shared_loads
+from clgraph.hetero import POLICIES, Kernel, Work, map_rows, process_parts, process_runner, shared_copy
 from clgraph.hetero.process_runner import ProcessDevice, devices_of
-from clgraph.hetero.runner import Runner
-from clgraph.hetero.shared_loads import SharedLoads
-from clgraph.multi_device.member import Member
 from clgraph.multi_device.processes import Processes
 from clgraph.runtime.session import Session
 
@@ -77,74 +72,63 @@ def test_functions_of_the_user_run_in_this_process(twins: list[Any]) -> None:
     assert np.allclose(out, squares(numbers(N)))
 
 
-def test_a_load_of_one_part_is_not_copied_to_shared_memory(twins: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_load_of_one_part_is_not_sent_to_the_process(twins: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
     call, parts = ProcessDevice.call, list[int]()
 
     def noting(self: ProcessDevice, function: Any, *arguments: Any, **options: Any) -> Any:
-        if function is process_runner._compute:
-            parts.extend(last - first for first, last, *_ in arguments[3])
+        if function is process_parts.launch:
+            first, last = arguments[2]
+            parts.append(last - first)
         return call(self, function, *arguments, **options)
 
     monkeypatch.setattr(ProcessDevice, "call", noting)
     scheduler = cg.HeteroScheduler(twins, policy="static", ratios=[0, 1])
     (found,), report = scheduler.run(SQUARE, [numbers(N)])
     assert report.rounds[0].items == (0, N)
-    assert shared_memory.place_of(found) is None
     assert parts == [N // 100] * 2  # Each device has computed a sub-load before the first round.
     assert np.allclose(found, squares(numbers(N)))
 
 
-def test_arrays_are_copied_once_and_new_values_are_seen(twins: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    made, empty = list[int](), shared_memory.empty
-    monkeypatch.setattr(shared_memory, "empty", lambda size, dtype: made.append(size) or empty(size, dtype))
-    scheduler, x = cg.HeteroScheduler(twins, policy="static", ratios=[1, 1]), numbers(N)
-    for _ in range(2):
+def test_large_arrays_go_through_chunks_that_are_used_again(twins: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Arrays of more chunks than there are, and outputs of another size, with arrays that change between loads."""
+    for name, value in {"CHUNK_BYTES": 40_000, "N_CHUNKS": 3, "LAG": 1}.items():
+        monkeypatch.setattr(f"clgraph.runtime.memory.chunks.{name}", value)
+    devices, x = two_processes(), numbers(N)
+    scheduler = cg.HeteroScheduler(devices, policy="static", ratios=[1, 2])
+    for _ in range(3):
         x += 1
-        results, _ = scheduler.run(SQUARE, [x] * 3)
+        results, _ = scheduler.run(SQUARE, [x] * 2)
         assert all(np.allclose(found, squares(x)) for found in results)
-        assert made.count(x.nbytes) == 1
-        assert made.count(x.size) == 3  # the results
-        made.clear()
-    shared = shared_copy(x)
-    assert np.allclose(scheduler.run(SQUARE, [shared]).results[0], squares(x))
-    assert x.nbytes not in made
+    assert all(len(device.chunks._chunks) == 3 for device in devices)
+    for device in devices:
+        device.processes._end()
 
 
-def test_copies_of_arrays_are_filled_where_they_are_needed() -> None:
-    loads, x = SharedLoads(), np.arange(1 << 20, dtype=np.float32)
-    part = loads.of("x", x[300_000:500_000])
-    np.testing.assert_array_equal(part, x[300_000:500_000])
-    (copy,) = loads._copies.values()
-    assert copy.is_filled.tolist() == [False, True, False, False]
-    assert shared_memory.place_of(loads.of("x", x[499_999:])) is not None
-    assert copy.is_filled.tolist() == [False, True, True, True]
-    assert loads.of("x", x[:9]).base is x
-    assert np.array_equal(shared_copy(x.reshape(1 << 10, -1)), x.reshape(1 << 10, -1))
-    np.testing.assert_array_equal(loads.of("x", np.flip(x)[:].copy()), x[::-1])
-    with pytest.raises(InputError, match="contiguous"):
-        loads.of("x", x[::2])
-    loads.end_load()
-    loads.end_load()
-    assert not loads._copies
+def test_shared_copies_are_not_sent_in_chunks(twins: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    sent, x = list[int](), numbers(N)
+    upload = process_runner._SharedChunks.upload
+    monkeypatch.setattr(
+        process_runner._SharedChunks, "upload", lambda *given: sent.append(given[3].nbytes) or upload(*given)
+    )
+    scheduler = cg.HeteroScheduler(twins, policy="static", ratios=[1, 1])
+    for load, expected in ((x, [x.nbytes // 2] * 2), (shared_copy(x), [])):
+        assert np.allclose(scheduler.run(SQUARE, [load]).results[0], squares(x))
+        assert sent[-2:] == expected
+        sent.clear()
 
 
-def test_shared_memory_is_pinned_at_its_second_use(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A member of this process, whose CPU takes the path of GPUs."""
-    monkeypatch.setattr(process_runner, "LEAST_BYTES", 1 << 12)
-    here, x, copied = Member(name_of(session_on(DEVICES[0]))), shared_copy(numbers(N)), list[str]()
-    here.session.commands.facts = dataclasses.replace(here.session.facts, is_cpu=False)
-    upload, read = Runner._upload, Runner._read_array
-    monkeypatch.setattr(Runner, "_upload", lambda *given: copied.append("upload") or upload(*given))
-    monkeypatch.setattr(Runner, "_read_array", lambda *given: copied.append("read") or read(*given))
-    outs, pieces = [{"out": shared_loads.new_output((N,), np.float32)} for _ in range(2)], [(0, N, {"x_items": x}, N)]
-    for k in (0, 0, 1):
-        here.keep_only(shared_memory.living())
-        process_runner._compute(here, 0, SQUARE.kernel(False), {}, pieces, outs[k])
-        assert np.allclose(outs[k]["out"], squares(x))
-        outs[k]["out"][:] = 0
-    assert copied == ["upload", "read", "read"]  # in the first call, and for the output of the third
-    here.keep_only([])  # The parent process has removed all blocks.
-    assert not here._pinned
+def test_arrays_that_all_parts_share_are_sent_once_a_load(twins: list[Any]) -> None:
+    rng = np.random.default_rng(5)
+    matrix = rng.random((500, 1 << 15), np.float32)
+    for scale in (1, 2):
+        vector = scale * rng.random(1 << 15, np.float32)
+        product = map_rows(
+            "result = 0; for (int k = 0; k < length; k++) result += row[k] * vector[k];",
+            dtype=np.float32, shared={"vector": vector},
+        )  # fmt: skip
+        results, _ = cg.HeteroScheduler(twins, policy="greedy", sub_loads=6).run(product, [matrix, matrix[:300]])
+        for found in results:
+            assert np.allclose(found, (matrix @ vector)[: len(found)], rtol=1e-4)
 
 
 def test_without_shared_memory_loads_are_computed_in_this_process(
@@ -157,7 +141,6 @@ def test_without_shared_memory_loads_are_computed_in_this_process(
     results, report = cg.HeteroScheduler(twins).run(SQUARE, [numbers(N)] * 3)
     assert all(np.allclose(found, squares(numbers(N))) for found in results)
     assert not any(done.dropped for done in report.rounds)
-    assert shared_loads.new_output((3,), np.int32).shape == (3,)
 
 
 # ---- processes that end
@@ -170,7 +153,7 @@ def test_others_take_over_from_a_process_that_is_killed(policy: str, monkeypatch
     call = ProcessDevice.call
 
     def killing(self: ProcessDevice, function: Any, *arguments: Any, **options: Any) -> Any:
-        if function is process_runner._compute and self is devices[0]:
+        if function is process_parts.launch and self is devices[0]:
             calls[0] += 1
             if calls[0] == 2:
                 os.kill(process, signal.SIGKILL)
@@ -207,7 +190,7 @@ def test_errors_of_processes_are_those_of_threads(twins: list[Any], monkeypatch:
 
 def _failing(call: Any) -> Any:
     def failing(self: ProcessDevice, function: Any, *arguments: Any, **options: Any) -> Any:
-        if function is process_runner._compute:
+        if function is process_parts.launch:
             raise DeviceError("injected")
         return call(self, function, *arguments, **options)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from clgraph.hetero.learning import POLICIES
 from clgraph.hetero.report import HeteroReport, RoundReport
 from clgraph.hetero.scheduler import HeteroRun, HeteroScheduler
-from clgraph.hetero.shared_loads import shared_copy
 from clgraph.hetero.work import Kernel, Output, Work, elementwise, map_rows
 from clgraph.runtime.devices import sub_devices
+from clgraph.shared_memory import shared_copy
 
 __all__ = [
     "POLICIES",

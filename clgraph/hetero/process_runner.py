@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from clgraph import shared_memory
 from clgraph.device.facts import DeviceFacts
-from clgraph.errors import DeviceError, HostMemoryError
+from clgraph.errors import DeviceError, HostMemoryError, InputError
+from clgraph.hetero import process_parts
 from clgraph.hetero.policies import Member as PolicyMember
-from clgraph.hetero.runner import Runner, member
-from clgraph.hetero.shared_loads import SharedLoads
-from clgraph.hetero.work import Kernel, Work
-from clgraph.multi_device.member import Member, drop
+from clgraph.hetero.process_parts import SentArray
+from clgraph.hetero.runner import Piece, Runner
+from clgraph.hetero.work import Values, Work
+from clgraph.multi_device.member import drop
 from clgraph.multi_device.processes import Processes, names_of, processes_of
 from clgraph.runtime.devices import beside_gpus, sessions_of
 from clgraph.runtime.discovery.selection import select_device
 from clgraph.runtime.driver import opencl as cl
-from clgraph.runtime.memory.arrays import DeviceArray, number_type
-from clgraph.runtime.memory.staging import LEAST_BYTES
+from clgraph.runtime.memory.arrays import number_type
+from clgraph.runtime.memory.chunks import ChunkedCopies
 from clgraph.runtime.session import as_session
+
+_LEAST_BYTES = 1 << 16  # Smaller arrays go to a process in the call itself.
 
 
 class ProcessDevice:
@@ -42,7 +47,8 @@ class ProcessDevice:
         self.name, self.processes = name, processes
         self.facts: DeviceFacts
         self.member: PolicyMember
-        self.facts, self.member = self.call(_described)
+        self.facts, self.member = self.call(process_parts.described)
+        self.chunks = _SharedChunks(self)
         self.warm_here: set[Any] = set()  # Works that the caller's process has run on this GPU.
 
     def call(self, function: Any, *arguments: Any, needs: int | None = None) -> Any:
@@ -69,31 +75,70 @@ def _in_processes(names: Sequence[str]) -> list[ProcessDevice]:
         return list(threads.map(lambda name: ProcessDevice(name, processes_of([name])), names))
 
 
+class _SharedChunks(ChunkedCopies):
+    """Copies to and from the GPU of a process, in chunks of shared memory.
+
+    The threads of this process copy between the user's arrays and the chunks. The process of the GPU, which has pinned
+    the chunks, begins the transfers. A transfer is its number, and transfers end in the order of their numbers.
+    """
+
+    def __init__(self, device: ProcessDevice) -> None:
+        super().__init__()
+        self._device = device
+        self._key = device.processes.new_key(device)
+        self._n_done = 0  # Number of transfers that are known to have ended.
+
+    def upload(self, runner: ProcessRunner, sent: SentArray, host: NDArray[Any]) -> None:
+        """Copy *host* to the process's array *sent*. *host* may change afterwards."""
+        self._upload([((runner, sent), 0, host)])
+
+    def _new_chunks(self, n_chunks: int, n_bytes: int) -> list[NDArray[np.uint8]]:
+        return [*shared_memory.empty(n_chunks * n_bytes, np.uint8).reshape(n_chunks, n_bytes)]
+
+    def _send(self, target: Any, first_byte: int, chunk: NDArray[np.uint8]) -> int:
+        return self._begun(process_parts.write, *target, first_byte, chunk)
+
+    def _fetch(self, chunk: NDArray[np.uint8], source: Any, first_byte: int) -> int:
+        return self._begun(process_parts.read, *source, first_byte, chunk)
+
+    def _begun(self, function: Any, runner: ProcessRunner, *arguments: Any) -> int:
+        number, self._n_done = runner.call(function, self._key, *arguments)
+        return int(number)
+
+    def _wait(self, transfer: int) -> None:
+        if transfer >= self._n_done:
+            self._n_done = self._device.call(process_parts.wait, self._key, transfer)
+
+    def _is_done(self, transfer: int) -> bool:
+        if transfer >= self._n_done:
+            self._n_done = self._device.call(process_parts.n_done, self._key)
+        return transfer < self._n_done
+
+
 class ProcessRunner(Runner):
     """A runner that computes parts of loads in the process of one GPU.
 
     This process cuts the load, because users' functions may not be sent to other processes. The arrays of parts go
-    through shared memory. A load that is a single part runs in this process, without a copy to shared memory.
+    through chunks of shared memory. A load that is a single part runs in this process.
     """
 
-    def __init__(self, device: ProcessDevice, work: Work, loads: SharedLoads, *, is_warm: bool) -> None:
+    def __init__(self, device: ProcessDevice, work: Work, *, is_warm: bool) -> None:
         self.session, self.work, self.is_warm = device, work, is_warm  # type: ignore[assignment]
-        self.device, self._loads = device, loads
-        self.key = self.device.name
+        self.device, self.key = device, device.name
         self.name = f"{device.facts.name} ({device.facts.compute_units} units)"
         self.member = device.member
         self._kernel = work.kernel(device.facts.is_cpu)
-        self._sent = replace(self._kernel, work_items=None)
-        self._names = device.call(_parameters, self._sent)
-        self._token = device.processes.new_key(self)
+        self._sent_kernel = replace(self._kernel, work_items=None)
+        self.names = device.call(process_parts.parameters, self._sent_kernel)
+        self._token, self._keys = device.processes.new_key(self), itertools.count()
         self._here: Runner | None = None
-        self._given: dict[str, Any] | None = None  # The values that all parts of the load share.
-        self._generation: int | None = None  # The process's generation in which it has got this load.
+        self._generation: int | None = None  # The process's generation that has a runner of this work.
+        self._is_shared = False  # True after the process has got the values that all parts of the load share.
 
     def begin(self, load: Any, outputs: Mapping[str, NDArray[Any]]) -> None:
         """Keep *load* and *outputs*; the process gets the data that all parts share with its first part."""
         self.check_outputs(outputs)
-        self._load, self._outputs, self._given = load, outputs, None
+        self._load, self._outputs, self._is_shared = load, outputs, False
         self._n_items = len(next(iter(outputs.values())))
 
     def prepare(self, start: int, stop: int) -> None:
@@ -105,7 +150,7 @@ class ProcessRunner(Runner):
         """Compute the items *start* … *stop* − 1 of the load, and write the results into the output arrays."""
         if not self._is_whole(start, stop):
             with contextlib.suppress(HostMemoryError):
-                self._run_there(start, stop)
+                super().run(start, stop)
                 return
             self._warm_here()  # Without shared memory, the threads of this process take turns in the driver.
         assert self._here is not None
@@ -115,16 +160,20 @@ class ProcessRunner(Runner):
         finally:
             self._here.end()
 
-    def end(self) -> None:
-        """Let the process drop what it has of the load."""
-        if self._generation is not None:
-            with contextlib.suppress(DeviceError):  # The process may have ended.
-                self.device.call(drop, [self._token], needs=self._generation)
-        self._generation, self._given, self._load, self._outputs = None, None, None, {}
-
     def interrupt(self) -> None:
         """End the process."""
         self.device.processes.interrupt()
+
+    def close(self) -> None:
+        """Let the process drop what it has of the loads."""
+        if self._generation is not None:
+            with contextlib.suppress(DeviceError):  # The process may have ended.
+                self.device.call(drop, [self._token], needs=self._generation)
+        self._generation = None
+
+    def call(self, function: Any, *arguments: Any) -> Any:
+        """Return the result of ``function(member, token, *arguments)`` from the process, which has the token."""
+        return self.device.call(function, self._token, *arguments, needs=self._generation)
 
     def _is_whole(self, start: int, stop: int) -> bool:
         return stop - start == self._n_items
@@ -141,79 +190,43 @@ class ProcessRunner(Runner):
                 self._here.end()
             self.device.warm_here.add(self.work.key)
 
-    def _run_there(self, start: int, stop: int) -> None:
-        if self._given is None:
-            self._given = self._loads.values({} if self.work.shared is None else self.work.shared(self._load))
-        outputs = {name: self._output(array) for name, array in self._outputs.items()}
-        pieces = []
-        for first, last, values in self._pieces(start, stop):
-            written = {name: array[first:last].reshape(-1) for name, array in outputs.items()}
-            n = last - first
-            n_work_items = self._n_work_items(n, {"n": n, "first": first, **self._given, **values, **written})
-            pieces.append((first, last, self._loads.values(values), n_work_items))
-        self.device.call(_compute, self._token, self._sent, self._given, pieces, outputs)
-        self._generation = self.device.processes.generation
+    def _begin_there(self) -> None:
+        if self._generation is None:
+            self.device.call(process_parts.begin, self._token, self._sent_kernel)
+            self._generation = self.device.processes.generation
+        if not self._is_shared:
+            self._shared = {} if self.work.shared is None else dict(self.work.shared(self._load))
+            if self._shared:
+                self.call(process_parts.share, self._sent(self._shared))
+            self._is_shared = True
+
+    def _launch(self, start: int, stop: int, values: Values) -> Piece:
+        self._begin_there()
+        n, key = stop - start, next(self._keys)
+        written = {name: array[start:stop].reshape(-1) for name, array in self._outputs.items()}
+        n_work_items = self._n_work_items(n, {"n": n, "first": start, **self._shared, **values, **written})
+        sizes = self._sizes(start, stop)
+        self.call(process_parts.launch, key, (start, stop), self._sent(values), sizes, n_work_items)
+        return Piece(start, stop, key, {}, {})
+
+    def _read(self, piece: Piece) -> None:
+        key = piece.event
         for name, array in self._outputs.items():
-            if outputs[name] is not array:
-                array[start:stop] = outputs[name][start:stop]
+            self.device.chunks.read((self, (key, name)), 0, array[piece.start : piece.stop].reshape(-1))
+        self.call(process_parts.end_piece, key)
 
-    @staticmethod
-    def _output(array: NDArray[Any]) -> NDArray[Any]:
-        if shared_memory.place_of(array) is not None:
-            return array
-        return shared_memory.empty(array.size, array.dtype).reshape(array.shape)
+    def _finish(self) -> None:
+        """Do nothing, because the kernels of the process do not use the arrays of this process."""
 
+    def _sent(self, values: Values) -> dict[str, Any]:
+        """Send the large arrays of *values* to the process, and return the arguments of its kernel."""
+        return {name: self._argument(name, v) if isinstance(v, np.ndarray) else v for name, v in values.items()}
 
-class _PinnedRunner(Runner):
-    """A runner in the process of a GPU. It copies large arrays directly if their shared memory is pinned."""
-
-    def __init__(self, here: Member, work: Work) -> None:
-        super().__init__(here.session, work)
-        self._here = here
-
-    def _upload(self, name: str, host: NDArray[Any]) -> DeviceArray:
-        if host.nbytes < LEAST_BYTES or not self._here.is_pinned_again(host):
-            return super()._upload(name, host)
-        dtype = number_type(host.dtype)
-        self.session.check_memory({f"{name} of {host.size} {dtype}": host.nbytes})
-        array = DeviceArray(self.session.memory, self._here.room(self.session, None, host.nbytes), dtype, host.size)
-        self._here.write(array, 0, host)
-        return array
-
-    def _read_array(self, array: DeviceArray, target: NDArray[Any]) -> list[cl.Event]:
-        if target.nbytes < LEAST_BYTES or not self._here.is_pinned_again(target):
-            return super()._read_array(array, target)
-        queue = self.session.transfers.queue
-        event = cl.enqueue_copy(queue, target, array.buffer, is_blocking=False)
-        queue.flush()
-        return [event]
-
-
-def _described(here: Member) -> tuple[DeviceFacts, PolicyMember]:
-    return here.session.facts, member(here.session)
-
-
-def _work(kernel: Kernel, given: Mapping[str, Any]) -> Work:
-    """Return a work of *kernel* whose parts were cut before."""
-    return Work(kernel, count=len, cut=lambda *_: {}, outputs={}, shared=lambda _load: given)
-
-
-def _parameters(here: Member, kernel: Kernel) -> tuple[str, ...]:
-    """Build *kernel* on this process's GPU, and return the names of its parameters."""
-    return tuple(Runner(here.session, _work(kernel, {}))._names)
-
-
-def _compute(
-    here: Member, token: int, kernel: Kernel, given: Mapping[str, Any], pieces: Sequence[tuple[Any, ...]],
-    outputs: Mapping[str, NDArray[Any]],
-) -> None:  # fmt: skip
-    """Compute *pieces* of a load on this process's GPU, and write the results to *outputs*.
-
-    The runner is kept under *token*, since it has copied the data *given* to all parts of the load to the GPU.
-    """
-    if token not in here.kept:
-        runner = _PinnedRunner(here, _work(kernel, given))
-        runner.begin(None, outputs)
-        here.kept[token] = runner
-    here.kept[token].write_to(outputs)
-    here.kept[token].compute(pieces)
+    def _argument(self, name: str, host: NDArray[Any]) -> NDArray[Any] | SentArray:
+        if host.ndim != 1 or not host.flags.c_contiguous:
+            raise InputError(f"{name} of a part has shape {host.shape}; allowed: contiguous arrays of one dimension")
+        if host.nbytes < _LEAST_BYTES or shared_memory.place_of(host) is not None:
+            return host
+        sent = SentArray(next(self._keys), host.size, number_type(host.dtype))
+        self.device.chunks.upload(self, sent, host)
+        return sent

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import contextlib
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,8 +36,11 @@ def member(session: Session) -> Member:
     return Member(speed_of(session), lanes, facts.is_cpu)
 
 
+Sizes: TypeAlias = Mapping[str, tuple[int, np.dtype[Any]]]  # The size and type of each output of a piece.
+
+
 @dataclass
-class _Piece:
+class Piece:
     """A piece of a load's part that is being computed.
 
     It keeps the arrays of its kernel alive.
@@ -45,7 +48,7 @@ class _Piece:
 
     start: int
     stop: int
-    event: cl.Event
+    event: Any  # The event of the kernel, or the key of the piece in the process that computes it.
     outputs: dict[str, DeviceArray]
     values: dict[str, Any]
 
@@ -67,7 +70,7 @@ class Runner:
             self._program = session.program(
                 self._kernel.file, self._kernel.defines, work_group_size=self._kernel.work_group_size
             )
-            self._names = self._program.parameters(self._kernel.name)
+            self.names = self._program.parameters(self._kernel.name)
 
     def begin(self, load: Any, outputs: Mapping[str, NDArray[Any]]) -> None:
         """Copy to the device the data that all parts of *load* share.
@@ -79,16 +82,12 @@ class Runner:
         with self.session.driver:
             self._shared: Any = self._on_device(self.work.shared(load)) if self.work.shared is not None else {}
 
-    def write_to(self, outputs: Mapping[str, NDArray[Any]]) -> None:
-        """Write later results of the load into *outputs*."""
-        self._outputs = outputs
-
     def check_outputs(self, outputs: Mapping[str, NDArray[Any]]) -> None:
         """Raise a KernelSourceError unless the kernel has a parameter for each of the *outputs*."""
-        if missing := outputs.keys() - {*self._names}:
+        if missing := outputs.keys() - {*self.names}:
             raise KernelSourceError(
                 f"{self._kernel.file}: kernel {self._kernel.name} has no parameter {', '.join(sorted(missing))} "
-                f"for what the work says it writes; it takes {', '.join(self._names)}"
+                f"for what the work says it writes; it takes {', '.join(self.names)}"
             )
 
     def warm_up(self, n_items: int) -> None:
@@ -108,17 +107,9 @@ class Runner:
 
     def run(self, start: int, stop: int) -> None:
         """Compute the items *start* … *stop* − 1 of the load, and write the results into the output arrays."""
-        self.compute(self._pieces(start, stop))
-
-    def compute(self, pieces: Iterable[tuple[Any, ...]]) -> None:
-        """Compute *pieces* of the load.
-
-        A piece is its first item, the item after its last, the values of the kernel's parameters, and perhaps the
-        number of work-items.
-        """
-        in_flight = deque[_Piece]()
+        in_flight = deque[Piece]()
         try:
-            for piece in pieces:
+            for piece in self._pieces(start, stop):
                 in_flight.append(self._launch(*piece))
                 if len(in_flight) > 1:
                     self._read(in_flight.popleft())
@@ -127,7 +118,7 @@ class Runner:
         except BaseException:
             # The kernels must end first, because they still use the arrays, and another device will compute the items.
             with contextlib.suppress(Exception):
-                self.session.finish()
+                self._finish()
             raise
 
     def end(self) -> None:
@@ -136,6 +127,9 @@ class Runner:
 
     def interrupt(self) -> None:
         """End the part that another thread computes, if this is possible."""
+
+    def close(self) -> None:
+        """Drop what the runner has on its device, after the last load."""
 
     # ---- pieces
 
@@ -156,14 +150,22 @@ class Runner:
     def _n_work_items(self, n: int, scope: Mapping[str, Any]) -> int:
         return n if self._kernel.work_items is None else self._kernel.work_items(n, scope)
 
-    def _launch(self, start: int, stop: int, values: Values, n_work_items: int | None = None) -> _Piece:
+    def _launch(self, start: int, stop: int, values: Values) -> Piece:
+        return self.launch(start, stop, values, self._sizes(start, stop))
+
+    def _sizes(self, start: int, stop: int) -> Sizes:
+        return {name: (array[start:stop].size, array.dtype) for name, array in self._outputs.items()}
+
+    def launch(self, start: int, stop: int, values: Values, sizes: Sizes, n_work_items: int | None = None) -> Piece:
+        """Launch the kernel for the items *start* … *stop* − 1, and return the piece.
+
+        By default, the work tells the number of work-items.
+        """
         session, n = self.session, stop - start
         with session.driver, typed_errors(f"computing items {start}:{stop}"):
-            outputs = {
-                name: session.empty(array[start:stop].size, array.dtype) for name, array in self._outputs.items()
-            }
+            outputs = {name: session.empty(size, dtype) for name, (size, dtype) in sizes.items()}
             scope = {"n": n, "first": start, **self._shared, **self._on_device(values), **outputs}
-            if missing := {*self._names} - scope.keys():
+            if missing := {*self.names} - scope.keys():
                 raise KernelSourceError(
                     f"{self._kernel.file}: {', '.join(sorted(missing))} of kernel {self._kernel.name} is in no part "
                     f"of the load; there are {', '.join(scope)}"
@@ -171,7 +173,11 @@ class Runner:
             count = self._n_work_items(n, scope) if n_work_items is None else n_work_items
             event = self._program.bind(self._kernel.name, count, scope)()
             session.queue.flush()
-        return _Piece(start, stop, event, outputs, scope)
+        return Piece(start, stop, event, outputs, scope)
+
+    def _finish(self) -> None:
+        """Wait for all kernels and copies of the device."""
+        self.session.finish()
 
     def _on_device(self, values: Values) -> dict[str, Any]:
         return {
@@ -202,7 +208,7 @@ class Runner:
         hold(session.commands, session.queue, session.transfers.queue)
         return DeviceArray(session.memory, buffer, dtype, host.size)
 
-    def _read(self, piece: _Piece) -> None:
+    def _read(self, piece: Piece) -> None:
         """Wait for a *piece* of a load, and copy its results to their place in the output arrays."""
         session = self.session
         session.commands.wait_aside(piece.event)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import islice
@@ -21,7 +21,6 @@ from clgraph.hetero.process_runner import ProcessDevice, ProcessRunner, devices_
 from clgraph.hetero.report import HeteroReport
 from clgraph.hetero.rounds import compute_round
 from clgraph.hetero.runner import Runner
-from clgraph.hetero.shared_loads import SharedLoads, new_output
 from clgraph.hetero.work import Work
 from clgraph.runtime.session import Session
 
@@ -100,7 +99,6 @@ class HeteroScheduler:
         self._ratios = self._checked_ratios(ratios)
         self._learned: dict[tuple[Any, ...], Policy] = {}
         self._warm: set[tuple[Any, Session]] = set()  # Pairs of a work and a session on which the work has run before.
-        self._loads = SharedLoads()
         self._running = threading.Lock()
 
     def run(self, work: Work, loads: Iterable[Any], *, out: Sequence[NDArray[Any]] | None = None) -> HeteroRun:
@@ -144,14 +142,13 @@ class HeteroScheduler:
             try:
                 with ThreadPoolExecutor(len(runners), thread_name_prefix="clgraph-hetero") as threads:
                     for k, load in enumerate(loads):
-                        empty = new_output if _in_several_processes(policy, runners) else np.empty
-                        outputs = self._outputs(work, load, k, None if out is None else out[k], empty)
+                        outputs = self._outputs(work, load, k, None if out is None else out[k])
                         rounds.append(compute_round(threads, policy, runners, load, outputs, self._sub_loads))
-                        self._loads.end_load()
                         collected = next(iter(outputs.values())) if len(outputs) == 1 else outputs
                         results.append(work.collect(load, outputs) if work.collect is not None else collected)
             finally:
-                self._loads.clear()
+                for runner in runners:
+                    runner.close()
                 lost = {runner.session for d, runner in enumerate(runners) if d not in policy.living}
                 self.sessions = [session for session in self.sessions if session not in lost]
                 self._warm |= {(work.key, runner.session) for runner in runners if runner.is_warm}
@@ -165,7 +162,7 @@ class HeteroScheduler:
     def _runner(self, session: Any, work: Work, *, is_warm: bool) -> Any:
         """Return the runner that computes parts of loads with *session*."""
         if isinstance(session, ProcessDevice):
-            return ProcessRunner(session, work, self._loads, is_warm=is_warm)
+            return ProcessRunner(session, work, is_warm=is_warm)
         return Runner(session, work, is_warm=is_warm)
 
     def _checked_ratios(self, ratios: Sequence[float] | None) -> dict[Session, float] | None:
@@ -207,14 +204,12 @@ class HeteroScheduler:
             self._learned[key] = POLICIES[self.policy](members, training=self._training)
         return self._learned[key]
 
-    def _outputs(
-        self, work: Work, load: Any, number: int, given: NDArray[Any] | None, empty: Callable[..., NDArray[Any]]
-    ) -> dict[str, NDArray[Any]]:
+    def _outputs(self, work: Work, load: Any, number: int, given: NDArray[Any] | None) -> dict[str, NDArray[Any]]:
         n_items = work.count(load)
         if n_items < 1:
             raise InputError(f"loads[{number}] has {n_items} items; allowed: 1 and more")
         if given is None:
-            return work.new_outputs(load, n_items, empty)
+            return work.new_outputs(load, n_items)
         (name, made), *others = work.new_outputs(load, n_items).items()
         if others or not isinstance(given, np.ndarray) or (given.shape, given.dtype) != (made.shape, made.dtype):
             what = f"{given.shape} of {given.dtype}" if isinstance(given, np.ndarray) else shown(given)
@@ -223,10 +218,3 @@ class HeteroScheduler:
         if not given.flags.c_contiguous or not given.flags.writeable:
             raise InputError(f"out[{number}] is not contiguous or cannot be written")
         return {name: given}
-
-
-def _in_several_processes(policy: Policy, runners: Sequence[Runner]) -> bool:
-    """Return whether processes may compute parts of the next load, rather than one device the whole load."""
-    ratios = policy.ratios()
-    is_one = ratios is not None and sum(share > 0 for share in ratios) == 1
-    return not is_one and any(isinstance(runner, ProcessRunner) for runner in runners)

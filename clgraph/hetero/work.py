@@ -114,12 +114,10 @@ class Work:
         kernels = {"all": self.kernels} if isinstance(self.kernels, Kernel) else self.kernels
         return tuple((kind, k.source, k.name, *sorted(k.defines.items())) for kind, k in sorted(kernels.items()))
 
-    def new_outputs(
-        self, load: Any, n_items: int, empty: Callable[..., NDArray[Any]] = np.empty
-    ) -> dict[str, NDArray[Any]]:
-        """Return uninitialised arrays, made by *empty*, for all outputs of the work's kernels for *load*, by name."""
+    def new_outputs(self, load: Any, n_items: int) -> dict[str, NDArray[Any]]:
+        """Return uninitialised arrays for all outputs of the work's kernels for *load*, by name."""
         declared = self.outputs(load) if callable(self.outputs) else self.outputs
-        return {name: empty((n_items, *output.shape), output.dtype) for name, output in declared.items()}
+        return {name: np.empty((n_items, *output.shape), output.dtype) for name, output in declared.items()}
 
 
 def _typed(name: str, values: Any, dtype: np.dtype[Any], n_dims: int) -> NDArray[Any]:

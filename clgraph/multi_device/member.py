@@ -44,9 +44,6 @@ class Member(Team):
         self.kept: dict[Any, Any] = {}
         # Buffers that keep blocks of shared memory pinned, by the names of the blocks.
         self._pinned: dict[str, cl.Buffer] = {}
-        # The number of the first call that used each block, and the number of calls so far.
-        self._first_calls: dict[str, int] = {}
-        self._n_calls = 0
         self._reads: list[cl.Event] = []
         self._rooms: dict[object, cl.Buffer] = {}
 
@@ -66,7 +63,7 @@ class Member(Team):
 
         *host* must not change until kernels have used the items.
         """
-        if not self._is_pinned(host):
+        if not self.is_pinned(host):
             super().write(array, first, host)
             return
         self._copy(array.memory.commands, array.buffer, host, dst_offset=first * array.dtype.itemsize)
@@ -77,7 +74,7 @@ class Member(Team):
 
         *host* must not change until the kernels have run.
         """
-        if not self._is_pinned(host):
+        if not self.is_pinned(host):
             super().set_rows(array, host)
         elif host.size:
             with typed_errors("copying to the device"):
@@ -102,7 +99,7 @@ class Member(Team):
         Later kernels may run during the copy. :meth:`finish_reads` waits for the copy.
         """
         commands = array.memory.commands
-        if not self._is_pinned(host):
+        if not self.is_pinned(host):
             host[:] = array.get(first, first + host.size)
         elif host.size:
             hold(commands, commands.copy_queue, commands.queue)
@@ -122,24 +119,11 @@ class Member(Team):
 
         *names* are all others.
         """
-        self._n_calls += 1
-        for name in self._first_calls.keys() - {*names}:
-            del self._first_calls[name]
         for name in self._pinned.keys() - {*names}:
             del self._pinned[name]
         shared_memory.keep_only(names)
 
-    def is_pinned_again(self, host: NDArray[Any]) -> bool:
-        """Return whether *host* is in shared memory that an earlier call has used, too, and that is pinned.
-
-        A block of shared memory is pinned on its use in a second call, because pinning takes longer than one copy.
-        """
-        place = shared_memory.place_of(host)
-        if place is None or self._first_calls.setdefault(place[0], self._n_calls) == self._n_calls:
-            return False
-        return self._is_pinned(host)
-
-    def _is_pinned(self, host: NDArray[Any]) -> bool:
+    def is_pinned(self, host: NDArray[Any]) -> bool:
         """Return whether *host* is in pinned shared memory.
 
         A block of shared memory is pinned on its first use.
