@@ -248,11 +248,11 @@ def printed_by(code: str, *arguments: str, **environment: str) -> str:
 
 
 def copy_in_chunks(session: Session, monkeypatch: pytest.MonkeyPatch, n_bytes: int, **settings: int) -> None:
-    """Make *session* copy *n_bytes* or more through pinned chunks, as on a GPU; *settings* replace constants."""
+    """Make *session* copy *n_bytes* or more through pinned chunks, as on a GPU; *settings* set staging's constants."""
     from clgraph.runtime.memory.staging import Staging
 
     for name, value in {"N_CHUNKS": 3, "LAG": 1, **settings}.items():
-        monkeypatch.setattr(f"clgraph.runtime.memory.chunks.{name}", value)
+        monkeypatch.setattr(f"clgraph.runtime.memory.staging.{name}", value)
     staging = Staging(session.commands)
     monkeypatch.setattr(type(session.memory), "staging_for", lambda _memory, size: staging if size >= n_bytes else None)
 

@@ -1,5 +1,6 @@
 """Loads on devices that have a process each: right answers, what is copied, and processes that end."""
 
+import dataclasses
 import os
 import signal
 import threading
@@ -19,13 +20,15 @@ from clgraph import shared_memory
 from clgraph.errors import (
     DeviceDroppedWarning,
     DeviceError,
-    HostMemoryError,
     KernelBuildError,
     KernelSourceError,
 )
-from clgraph.hetero import POLICIES, Kernel, Work, map_rows, process_parts, process_runner, shared_copy
+from clgraph.hetero import POLICIES, Kernel, Work, map_rows, process_runner, shared_copy
 from clgraph.hetero.process_runner import ProcessDevice, devices_of
+from clgraph.lent_memory import is_readable, lend
+from clgraph.multi_device.member import Member
 from clgraph.multi_device.processes import Processes
+from clgraph.runtime.memory.staging import Staging
 from clgraph.runtime.session import Session
 
 N = 300_000  # Items of 4 bytes; parts of this load are large enough for shared memory.
@@ -76,9 +79,8 @@ def test_a_load_of_one_part_is_not_sent_to_the_process(twins: list[Any], monkeyp
     call, parts = ProcessDevice.call, list[int]()
 
     def noting(self: ProcessDevice, function: Any, *arguments: Any, **options: Any) -> Any:
-        if function is process_parts.launch:
-            first, last = arguments[2]
-            parts.append(last - first)
+        if function is process_runner._compute:
+            parts.extend(last - first for first, last, *_ in arguments[4])
         return call(self, function, *arguments, **options)
 
     monkeypatch.setattr(ProcessDevice, "call", noting)
@@ -89,32 +91,59 @@ def test_a_load_of_one_part_is_not_sent_to_the_process(twins: list[Any], monkeyp
     assert np.allclose(found, squares(numbers(N)))
 
 
-def test_large_arrays_go_through_chunks_that_are_used_again(twins: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Arrays of more chunks than there are, and outputs of another size, with arrays that change between loads."""
-    for name, value in {"CHUNK_BYTES": 40_000, "N_CHUNKS": 3, "LAG": 1}.items():
-        monkeypatch.setattr(f"clgraph.runtime.memory.chunks.{name}", value)
-    devices, x = two_processes(), numbers(N)
-    scheduler = cg.HeteroScheduler(devices, policy="static", ratios=[1, 2])
-    for _ in range(3):
-        x += 1
-        results, _ = scheduler.run(SQUARE, [x] * 2)
-        assert all(np.allclose(found, squares(x)) for found in results)
-    assert all(len(device.chunks._chunks) == 3 for device in devices)
-    for device in devices:
-        device.processes._end()
-
-
-def test_shared_copies_are_not_sent_in_chunks(twins: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    sent, x = list[int](), numbers(N)
-    upload = process_runner._SharedChunks.upload
-    monkeypatch.setattr(
-        process_runner._SharedChunks, "upload", lambda *given: sent.append(given[3].nbytes) or upload(*given)
-    )
+def test_processes_read_and_write_the_arrays_of_this_process(twins: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """No copy of an array is made for them, and new values are seen; an array in shared memory is named as such."""
+    lent, x = list[int](), numbers(N)
+    lend = process_runner.lend
+    monkeypatch.setattr(process_runner, "lend", lambda array: lent.append(array.nbytes) or lend(array))
+    monkeypatch.setattr(shared_memory, "_new_block", None)
     scheduler = cg.HeteroScheduler(twins, policy="static", ratios=[1, 1])
-    for load, expected in ((x, [x.nbytes // 2] * 2), (shared_copy(x), [])):
-        assert np.allclose(scheduler.run(SQUARE, [load]).results[0], squares(x))
-        assert sent[-2:] == expected
-        sent.clear()
+    for _ in range(2):
+        x += 1
+        results, _ = scheduler.run(SQUARE, [x] * 3)
+        assert all(np.allclose(found, squares(x)) for found in results)
+    assert sorted({*lent}) == [4 * N // 100, x.nbytes // 2, x.nbytes]  # results of a trial, inputs and results
+    monkeypatch.undo()
+    monkeypatch.setattr(process_runner, "lend", lambda array: lent.append(array.nbytes) or lend(array))
+    lent.clear()
+    assert np.allclose(scheduler.run(SQUARE, [shared_copy(x)]).results[0], squares(x))
+    assert lent == [x.nbytes] * 2
+
+
+def test_large_parts_of_lent_arrays_go_through_pinned_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A member of this process, whose CPU takes the path of GPUs."""
+    for name, value in {"CHUNK_BYTES": 40_000, "N_CHUNKS": 3, "LAG": 1}.items():
+        monkeypatch.setattr(f"clgraph.runtime.memory.staging.{name}", value)
+    monkeypatch.setattr("clgraph.hetero.runner.LEAST_BYTES", 1 << 12)
+    here, x, shared = Member(name_of(session_on(DEVICES[0]))), numbers(N), shared_copy(numbers(N))
+    here.session.commands.facts = dataclasses.replace(here.session.facts, is_cpu=False)
+    for load, given in enumerate((x, shared, x)):
+        out = np.zeros(N, np.float32)
+        argument = given if given is shared else lend(given)
+        pieces = [(0, N // 3, {"x_items": argument[: N // 3]}, N // 3)]
+        pieces += [(N // 3, N, {"x_items": argument[N // 3 :]}, N - N // 3)]
+        process_runner._compute(here, 0, load, SQUARE.kernel(False), {}, pieces, {"out": (lend(out), 1)})
+        assert np.allclose(out, squares(x))
+    assert len(here._pinned) == 1  # the shared copy
+
+
+def test_a_copy_that_fails_is_an_error_of_the_device_and_the_next_copy_works() -> None:
+    x = np.arange(N, dtype=np.int64)
+    place = lend(x)
+    assert np.array_equal(place[5:9].copy(), x[5:9])
+    place[5:9].write(np.zeros(4, np.int64))
+    assert x[4:10].tolist() == [4, 0, 0, 0, 0, 9]
+    nowhere = dataclasses.replace(place, address=16)
+    assert is_readable(place)
+    assert not is_readable(nowhere)
+    session = session_on(DEVICES[0])
+    buffer = session.empty(N, np.int64)
+    staging = Staging(session.commands)
+    for broken in (staging.upload, staging.read):
+        with pytest.raises(DeviceError, match="between processes"):
+            broken(buffer.buffer, 0, nowhere)
+    staging.upload(buffer.buffer, 0, place)
+    assert np.array_equal(buffer.get(), x)
 
 
 def test_arrays_that_all_parts_share_are_sent_once_a_load(twins: list[Any]) -> None:
@@ -131,18 +160,6 @@ def test_arrays_that_all_parts_share_are_sent_once_a_load(twins: list[Any]) -> N
             assert np.allclose(found, (matrix @ vector)[: len(found)], rtol=1e-4)
 
 
-def test_without_shared_memory_loads_are_computed_in_this_process(
-    twins: list[Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def full(*_: object) -> None:
-        raise HostMemoryError("full")
-
-    monkeypatch.setattr(shared_memory, "_new_block", full)
-    results, report = cg.HeteroScheduler(twins).run(SQUARE, [numbers(N)] * 3)
-    assert all(np.allclose(found, squares(numbers(N))) for found in results)
-    assert not any(done.dropped for done in report.rounds)
-
-
 # ---- processes that end
 
 
@@ -153,7 +170,7 @@ def test_others_take_over_from_a_process_that_is_killed(policy: str, monkeypatch
     call = ProcessDevice.call
 
     def killing(self: ProcessDevice, function: Any, *arguments: Any, **options: Any) -> Any:
-        if function is process_parts.launch and self is devices[0]:
+        if function is process_runner._compute and self is devices[0]:
             calls[0] += 1
             if calls[0] == 2:
                 os.kill(process, signal.SIGKILL)
@@ -190,7 +207,7 @@ def test_errors_of_processes_are_those_of_threads(twins: list[Any], monkeypatch:
 
 def _failing(call: Any) -> Any:
     def failing(self: ProcessDevice, function: Any, *arguments: Any, **options: Any) -> Any:
-        if function is process_parts.launch:
+        if function is process_runner._compute:
             raise DeviceError("injected")
         return call(self, function, *arguments, **options)
 
@@ -244,3 +261,13 @@ def test_named_gpus_have_processes_and_other_devices_have_sessions(monkeypatch: 
     *gpus, cpu = devices_of("all")
     assert gpus == ["a", name, "b"]
     assert cpu.facts.is_cpu
+
+
+def test_gpus_have_sessions_if_processes_may_not_read_this_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    name = name_of(session_on(DEVICES[0]))
+    started = SimpleNamespace(reads_memory=False)
+    monkeypatch.setattr(process_runner, "ProcessDevice", lambda *_: started)
+    (session,) = process_runner._in_processes([name])
+    assert isinstance(session, Session)
+    started.reads_memory = True
+    assert process_runner._in_processes([name]) == [started]

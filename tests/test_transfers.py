@@ -26,7 +26,7 @@ from clgraph.model.recipe import Array, Loop, Phase, Recipe, Setting, Use
 from clgraph.runtime.driver import opencl
 from clgraph.runtime.memory import recycled
 from clgraph.runtime.memory.recycled import Pinned
-from clgraph.runtime.memory.chunks import _Copiers
+from clgraph.runtime.memory.staging import _Copiers
 from clgraph.runtime.session import Session
 
 IOTA = "primitives/fill.cl"

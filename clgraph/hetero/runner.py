@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import contextlib
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 from clgraph.errors import InputError, KernelSourceError
 from clgraph.hetero.policies import Member
 from clgraph.hetero.work import Values, Work
+from clgraph.lent_memory import LentArray
 from clgraph.runtime.devices import speed_of
 from clgraph.runtime.driver import opencl as cl
 from clgraph.runtime.driver.failure import typed_errors
 from clgraph.runtime.memory.arrays import DeviceArray, enqueue_copies, number_type
-from clgraph.runtime.memory.staging import LEAST_BYTES, hold
+from clgraph.runtime.memory.staging import LEAST_BYTES, HostArray, hold
 from clgraph.runtime.session import Session
 
 # Least size of a piece of a part, in bytes. Smaller pieces do not use the whole bandwidth of the bus.
@@ -36,11 +37,8 @@ def member(session: Session) -> Member:
     return Member(speed_of(session), lanes, facts.is_cpu)
 
 
-Sizes: TypeAlias = Mapping[str, tuple[int, np.dtype[Any]]]  # The size and type of each output of a piece.
-
-
 @dataclass
-class Piece:
+class _Piece:
     """A piece of a load's part that is being computed.
 
     It keeps the arrays of its kernel alive.
@@ -48,7 +46,7 @@ class Piece:
 
     start: int
     stop: int
-    event: Any  # The event of the kernel, or the key of the piece in the process that computes it.
+    event: cl.Event
     outputs: dict[str, DeviceArray]
     values: dict[str, Any]
 
@@ -70,9 +68,9 @@ class Runner:
             self._program = session.program(
                 self._kernel.file, self._kernel.defines, work_group_size=self._kernel.work_group_size
             )
-            self.names = self._program.parameters(self._kernel.name)
+            self._names = self._program.parameters(self._kernel.name)
 
-    def begin(self, load: Any, outputs: Mapping[str, NDArray[Any]]) -> None:
+    def begin(self, load: Any, outputs: Mapping[str, Any]) -> None:
         """Copy to the device the data that all parts of *load* share.
 
         Results will be written into *outputs*.
@@ -84,10 +82,10 @@ class Runner:
 
     def check_outputs(self, outputs: Mapping[str, NDArray[Any]]) -> None:
         """Raise a KernelSourceError unless the kernel has a parameter for each of the *outputs*."""
-        if missing := outputs.keys() - {*self.names}:
+        if missing := outputs.keys() - {*self._names}:
             raise KernelSourceError(
                 f"{self._kernel.file}: kernel {self._kernel.name} has no parameter {', '.join(sorted(missing))} "
-                f"for what the work says it writes; it takes {', '.join(self.names)}"
+                f"for what the work says it writes; it takes {', '.join(self._names)}"
             )
 
     def warm_up(self, n_items: int) -> None:
@@ -107,9 +105,17 @@ class Runner:
 
     def run(self, start: int, stop: int) -> None:
         """Compute the items *start* … *stop* − 1 of the load, and write the results into the output arrays."""
-        in_flight = deque[Piece]()
+        self.compute(self._pieces(start, stop))
+
+    def compute(self, pieces: Iterable[tuple[Any, ...]]) -> None:
+        """Compute *pieces* of the load.
+
+        A piece is its first item, the item after its last, the values of the kernel's parameters, and perhaps the
+        number of work-items.
+        """
+        in_flight = deque[_Piece]()
         try:
-            for piece in self._pieces(start, stop):
+            for piece in pieces:
                 in_flight.append(self._launch(*piece))
                 if len(in_flight) > 1:
                     self._read(in_flight.popleft())
@@ -118,7 +124,7 @@ class Runner:
         except BaseException:
             # The kernels must end first, because they still use the arrays, and another device will compute the items.
             with contextlib.suppress(Exception):
-                self._finish()
+                self.session.finish()
             raise
 
     def end(self) -> None:
@@ -150,22 +156,13 @@ class Runner:
     def _n_work_items(self, n: int, scope: Mapping[str, Any]) -> int:
         return n if self._kernel.work_items is None else self._kernel.work_items(n, scope)
 
-    def _launch(self, start: int, stop: int, values: Values) -> Piece:
-        return self.launch(start, stop, values, self._sizes(start, stop))
-
-    def _sizes(self, start: int, stop: int) -> Sizes:
-        return {name: (array[start:stop].size, array.dtype) for name, array in self._outputs.items()}
-
-    def launch(self, start: int, stop: int, values: Values, sizes: Sizes, n_work_items: int | None = None) -> Piece:
-        """Launch the kernel for the items *start* … *stop* − 1, and return the piece.
-
-        By default, the work tells the number of work-items.
-        """
+    def _launch(self, start: int, stop: int, values: Values, n_work_items: int | None = None) -> _Piece:
         session, n = self.session, stop - start
         with session.driver, typed_errors(f"computing items {start}:{stop}"):
-            outputs = {name: session.empty(size, dtype) for name, (size, dtype) in sizes.items()}
+            targets = self._targets(start, stop)
+            outputs = {name: session.empty(target.size, target.dtype) for name, target in targets.items()}
             scope = {"n": n, "first": start, **self._shared, **self._on_device(values), **outputs}
-            if missing := {*self.names} - scope.keys():
+            if missing := {*self._names} - scope.keys():
                 raise KernelSourceError(
                     f"{self._kernel.file}: {', '.join(sorted(missing))} of kernel {self._kernel.name} is in no part "
                     f"of the load; there are {', '.join(scope)}"
@@ -173,19 +170,19 @@ class Runner:
             count = self._n_work_items(n, scope) if n_work_items is None else n_work_items
             event = self._program.bind(self._kernel.name, count, scope)()
             session.queue.flush()
-        return Piece(start, stop, event, outputs, scope)
-
-    def _finish(self) -> None:
-        """Wait for all kernels and copies of the device."""
-        self.session.finish()
+        return _Piece(start, stop, event, outputs, scope)
 
     def _on_device(self, values: Values) -> dict[str, Any]:
         return {
-            name: self._upload(name, value) if isinstance(value, np.ndarray) else value
+            name: self._upload(name, value) if isinstance(value, np.ndarray | LentArray) else value
             for name, value in values.items()
         }
 
-    def _upload(self, name: str, host: NDArray[Any]) -> DeviceArray:
+    def _targets(self, start: int, stop: int) -> Mapping[str, HostArray]:
+        """Return the parts of the output arrays for these items."""
+        return {name: array[start:stop].reshape(-1) for name, array in self._outputs.items()}
+
+    def _upload(self, name: str, host: HostArray) -> DeviceArray:
         """Begin to copy *host* to the device.
 
         *host* must not change until the part is done.
@@ -193,12 +190,17 @@ class Runner:
         Later kernels wait for the copy.
         """
         session = self.session
-        if host.ndim != 1 or not host.flags.c_contiguous:
+        is_small = session.facts.is_cpu or host.nbytes < LEAST_BYTES
+        if isinstance(host, LentArray):
+            own = host.copy() if is_small else None
+        elif host.ndim != 1 or not host.flags.c_contiguous:
             raise InputError(f"{name} of a part has shape {host.shape}; allowed: contiguous arrays of one dimension")
-        if session.facts.is_cpu and host.ctypes.data % _ALIGNMENT == 0:
-            return session.upload(host, in_place=True)
-        if session.facts.is_cpu or host.nbytes < LEAST_BYTES:
-            return session.transfers.upload(host).before_kernels()
+        else:
+            own = host
+        if own is not None and session.facts.is_cpu and own.ctypes.data % _ALIGNMENT == 0:
+            return session.upload(own, in_place=True)
+        if own is not None and is_small:
+            return session.transfers.upload(own).before_kernels()
         n_bytes, dtype = host.nbytes, number_type(host.dtype)
         session.check_memory({f"{name} of {host.size} {dtype}": n_bytes})
         # The buffer is not from the pool, because kernels that still run may use the pool's memory.
@@ -208,23 +210,24 @@ class Runner:
         hold(session.commands, session.queue, session.transfers.queue)
         return DeviceArray(session.memory, buffer, dtype, host.size)
 
-    def _read(self, piece: Piece) -> None:
+    def _read(self, piece: _Piece) -> None:
         """Wait for a *piece* of a load, and copy its results to their place in the output arrays."""
         session = self.session
         session.commands.wait_aside(piece.event)
         with session.driver, typed_errors(f"reading items {piece.start}:{piece.stop}"):
-            events = []
-            for name, array in piece.outputs.items():
-                events += self._read_array(array, self._outputs[name][piece.start : piece.stop].reshape(-1))
-            for event in events:
-                event.wait()
+            for name, target in self._targets(piece.start, piece.stop).items():
+                self._read_array(piece.outputs[name], target)
 
-    def _read_array(self, array: DeviceArray, target: NDArray[Any]) -> list[cl.Event]:
-        """Begin to copy *array*, for which no kernel waits, to the host array *target*, and return the events."""
+    def _read_array(self, array: DeviceArray, target: HostArray) -> None:
+        """Copy *array*, which no kernel will change, to the host array *target*."""
         session, queue = self.session, self.session.transfers.queue
         if not session.facts.is_cpu and target.nbytes >= LEAST_BYTES:
             session.memory.staging_aside.read(array.buffer, 0, target)
-            return []
-        events = enqueue_copies(session.memory, queue, array.buffer, 0, target, to_host=True)
+            return
+        own = np.empty(target.size, target.dtype) if isinstance(target, LentArray) else target
+        events = enqueue_copies(session.memory, queue, array.buffer, 0, own, to_host=True)
         queue.flush()
-        return events
+        for event in events:
+            event.wait()
+        if isinstance(target, LentArray):
+            target.write(own)

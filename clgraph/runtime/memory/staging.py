@@ -8,62 +8,166 @@ the page faults of a new host array, and start with this while the host waits fo
 
 from __future__ import annotations
 
+import os
+import threading
+import weakref
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from functools import cached_property
+from queue import SimpleQueue
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from clgraph.lent_memory import LentArray
 from clgraph.runtime.driver import opencl as cl
 from clgraph.runtime.driver.commands import Commands
 from clgraph.runtime.driver.failure import typed_errors
-from clgraph.runtime.memory.chunks import ChunkedCopies, Copy
 
+CHUNK_BYTES = 8 << 20  # Bytes of a chunk. Chunks are large, because the host makes a dozen steps for each chunk.
+N_CHUNKS = 7
+LAG = 2  # The memory of a chunk is reused when two later chunks are being copied.
 LEAST_BYTES = 4 << 20  # Bytes. A smaller copy gains little from an overlap of copying and transferring.
 _TOLD = 8  # Number of chunks that kernels get at a time, if kernels start before the whole array is uploaded.
+_SLICES = 4  # A chunk is copied in four slices, by four threads.
+_FEW_CHUNKS = 4  # A copy of fewer than 4 chunks is divided into half chunks, so that several transfers overlap.
+_MAX_THREADS = 12  # Twelve threads that copy chunks saturate the bus.
+_TOUCHED = 3  # While kernels run, the threads touch the pages of 3 parts of a host array at a time.
+_PAGE_BYTES = 4096
+_ZERO = np.zeros(1, np.uint8)
+
+HostArray: TypeAlias = NDArray[Any] | LentArray
+# A copy to the device: the target buffer, the first byte in the buffer, and the host array.
+_Copy: TypeAlias = tuple[Any, int, HostArray]
+_Tasks: TypeAlias = "SimpleQueue[tuple[HostArray, HostArray, threading.Lock, list[BaseException]] | None]"
 
 
-class Staging(ChunkedCopies):
+class _Copiers:
+    """A fixed pool of threads that copy between host arrays, with a list of the unfinished parts of a transfer.
+
+    Slices arrive through a SimpleQueue, and a lock per slice signals that the slice is done. Both are implemented in C.
+    Futures take many steps under Python's GIL, and the bus would be idle meanwhile.
+    """
+
+    def __init__(self) -> None:
+        self._tasks: _Tasks = SimpleQueue()
+        # For each part of a copy that still runs, the locks of its slices. A lock is released when its slice is done.
+        self._parts: deque[list[threading.Lock]] = deque()
+        self._errors: list[BaseException] = []
+        n_threads = min(_MAX_THREADS, os.cpu_count() or 1)
+        for k in range(n_threads):
+            name = f"clgraph-copy-{k}"
+            threading.Thread(target=_copy_all, args=(self._tasks,), name=name, daemon=True).start()
+        weakref.finalize(self, _stop, self._tasks, n_threads)
+
+    def submit(self, target: HostArray, source: HostArray | None = None) -> None:
+        """Let the threads copy *source* to *target*. If there is no *source*, they touch each page of *target*."""
+        ends: list[threading.Lock] = []
+        self._parts.append(ends)
+        step = -(-target.size // _SLICES)
+        for at in range(0, target.size, step):
+            end = threading.Lock()
+            end.acquire()
+            slices: tuple[HostArray, HostArray] = target[at : at + step : _PAGE_BYTES], _ZERO
+            if source is not None:
+                slices = target[at : at + step], source[at : at + step]
+            self._tasks.put((*slices, end, self._errors))
+            ends.append(end)
+
+    def wait(self) -> None:
+        """Wait for the oldest unfinished part of the transfer."""
+        self.finish(len(self._parts) - 1)
+
+    def finish(self, left: int = 0) -> None:
+        """Wait until at most *left* parts of the transfer are unfinished, and raise the error of a thread."""
+        while len(self._parts) > left:
+            for end in self._parts.popleft():
+                with end:
+                    pass
+        if self._errors:
+            raise self._errors.pop()
+
+
+def _copy_all(tasks: _Tasks) -> None:
+    while (task := tasks.get()) is not None:
+        target, source, end, errors = task
+        try:
+            _copy(target, source)
+        except BaseException as error:
+            errors.append(error)
+        del task, target, source  # The thread must not keep memory alive while it waits for the next task.
+        end.release()
+
+
+def _copy(target: HostArray, source: HostArray) -> None:
+    if isinstance(source, LentArray):
+        source.read(target)  # type: ignore[arg-type]
+    elif isinstance(target, LentArray):
+        target.write(source)
+    else:
+        np.copyto(target, source)
+
+
+def _stop(tasks: _Tasks, n_threads: int) -> None:
+    for _ in range(n_threads):
+        tasks.put(None)
+
+
+class Staging:
     """Chunks of pinned memory for one device, and the threads that copy to and from the chunks.
+
+    Chunks and threads are made on first use, by the thread that holds the lock. This is necessary because since Python
+    3.12, two threads that read a ``cached_property`` at once may each compute it and get different objects. The copying
+    threads only copy between host arrays and never call the driver, because some drivers crash if several threads call
+    them (``quirks.wants_one_thread``).
 
     If *beside_kernels*, copies are enqueued in the queue for copies. A thread that waits for such copies does not block
     other threads' calls of the driver, so several devices can copy at the same time.
     """
 
     def __init__(self, commands: Commands, *, beside_kernels: bool = False) -> None:
-        super().__init__()
         self._commands, self._beside_kernels = commands, beside_kernels
+        self._lock = threading.Lock()  # Only one transfer at a time uses the chunks, so it holds this lock.
+        # The event of the last upload from each chunk, or None.
+        self._sending: list[cl.Event | None] = [None] * N_CHUNKS
 
     @property
     def _queue(self) -> cl.CommandQueue:
         return self._commands.copy_queue if self._beside_kernels else self._commands.queue
 
-    def _wait(self, transfer: cl.Event) -> None:
+    def _wait(self, event: cl.Event) -> None:
         if self._beside_kernels:
-            self._commands.wait_aside(transfer)
+            self._commands.wait_aside(event)
         else:
-            transfer.wait()
+            event.wait()
 
-    def _is_done(self, transfer: cl.Event) -> bool:
-        with self._commands.driver:
-            return bool(transfer.command_execution_status <= cl.command_execution_status.COMPLETE)
-
-    def _new_chunks(self, n_chunks: int, n_bytes: int) -> list[NDArray[np.uint8]]:
+    @cached_property
+    def _chunks(self) -> list[NDArray[np.uint8]]:
         flags = cl.mem_flags.READ_WRITE | cl.mem_flags.ALLOC_HOST_PTR
         access: Any = cl.map_flags.READ | cl.map_flags.WRITE
         byte_type: Any = np.dtype(np.uint8)
         with self._commands.driver:
-            pinned = cl.Buffer(self._commands.context, flags, n_chunks * n_bytes)
-            mapped, _ = cl.enqueue_map_buffer(self._queue, pinned, access, 0, (n_chunks, n_bytes), byte_type)
+            pinned = cl.Buffer(self._commands.context, flags, N_CHUNKS * CHUNK_BYTES)
+            mapped, _ = cl.enqueue_map_buffer(self._queue, pinned, access, 0, (N_CHUNKS, CHUNK_BYTES), byte_type)
         return [*mapped]
 
-    def _send(self, target: Any, first_byte: int, chunk: NDArray[np.uint8]) -> cl.Event:
-        queue, buffer = target
-        return self._enqueue(queue, buffer, chunk, dst_offset=first_byte)
+    @cached_property
+    def _copiers(self) -> _Copiers:
+        return _Copiers()
 
-    def _fetch(self, chunk: NDArray[np.uint8], source: Any, first_byte: int) -> cl.Event:
-        return self._enqueue(self._queue, chunk, source, src_offset=first_byte)
+    @contextmanager
+    def _copying(self, what: str) -> Iterator[tuple[list[NDArray[np.uint8]], _Copiers]]:
+        """Reserve the chunks and threads for the transfer in the block.
+
+        At its end, wait until the threads are done.
+        """
+        with self._lock, typed_errors(what):
+            try:
+                yield self._chunks, self._copiers
+            finally:
+                self._copiers.finish()
 
     def _enqueue(self, queue: cl.CommandQueue, target: Any, source: Any, **place: Any) -> cl.Event:
         with self._commands.driver:
@@ -72,36 +176,50 @@ class Staging(ChunkedCopies):
         self._commands.record_transfer(event)
         return event
 
-    def upload(self, buffer: Any, first_byte: int, host: NDArray[Any]) -> None:
+    def upload(self, buffer: Any, first_byte: int, host: HostArray) -> None:
         """Copy the contiguous host array *host* to *buffer* from *first_byte* on.
 
         *host* may change afterwards.
         """
-        self._upload([((self._queue, buffer), first_byte, host)])
+        self.upload_all([(buffer, first_byte, host)])
 
-    def upload_all(self, copies: Sequence[Copy], then: Callable[[int, int], object]) -> None:
+    def upload_all(self, copies: Sequence[_Copy], then: Callable[[int, int], object] | None = None) -> None:
         """Copy several host arrays to the device as :meth:`upload` does, without a pause between them.
 
-        The copies are in the queue for copies, so that kernels can run meanwhile. ``then(start, stop)`` is called for
-        successive ranges of bytes of the last array, which begin at multiples of half a chunk. This call enqueues
-        kernels, which run when the range and all earlier arrays are on the device.
+        If *then* is given, the copies are in the queue for copies, so that kernels can run meanwhile. ``then(start,
+        stop)`` is called for successive ranges of bytes of the last array, which begin at multiples of half a chunk.
+        This call enqueues kernels, which run when the range and all earlier arrays are on the device.
         """
+        parts = [(copy, first, part) for copy in copies for first, part in _parts(copy[2])]
         commands = self._commands
-        to_queue: list[Copy] = [((commands.copy_queue, buffer), first, host) for buffer, first, host in copies]
-        told, untold = 0, 0
+        queue, last = self._queue if then is None else commands.copy_queue, copies[-1]
 
-        def sent(copy: Copy, done: int, event: cl.Event) -> None:
-            nonlocal told, untold
-            if copy is not to_queue[-1]:
-                return
-            untold += 1
-            if untold == _TOLD or done == copy[2].nbytes:
-                hold(commands, commands.queue, commands.copy_queue, event)
-                then(told, done)
-                told, untold = done, 0
+        with self._copying("copying to the device") as (chunks, copiers):
 
-        with self._ordered(commands.copy_queue):
-            self._upload(to_queue, sent)
+            def fill(i: int) -> None:
+                if (event := self._sending[i % N_CHUNKS]) is not None:
+                    self._wait(event)
+                part = parts[i][2]
+                copiers.submit(chunks[i % N_CHUNKS][: part.size], part)
+
+            with self._ordered(queue):
+                for i in range(min(N_CHUNKS, len(parts))):
+                    fill(i)
+                told, untold = 0, 0
+                for i, (copy, first, part) in enumerate(parts):
+                    copiers.wait()
+                    chunk = chunks[i % N_CHUNKS][: part.size]
+                    event = self._enqueue(queue, copy[0], chunk, dst_offset=copy[1] + first)
+                    self._sending[i % N_CHUNKS], done = event, first + part.size
+                    if then is not None and copy is last:
+                        untold += 1
+                        if untold == _TOLD or done == last[2].nbytes:
+                            hold(commands, commands.queue, queue, event)
+                            then(told, done)
+                            told, untold = done, 0
+                    # While the host waits here, the bus transfers the later chunks.
+                    if LAG <= i < len(parts) - N_CHUNKS + LAG:
+                        fill(i - LAG + N_CHUNKS)
 
     @contextmanager
     def _ordered(self, queue: cl.CommandQueue) -> Iterator[None]:
@@ -116,6 +234,47 @@ class Staging(ChunkedCopies):
         finally:
             # The wait is necessary after an error, too, because the chunks' memory may then be reused.
             hold(self._commands, kernels, queue)
+
+    def read(self, buffer: Any, first_byte: int, host: HostArray) -> None:
+        """Fill the contiguous host array *host* with the bytes of *buffer*
+        from *first_byte* on, after all earlier work.
+        """
+        parts, coming = _parts(host), list[cl.Event]()
+
+        with self._copying("copying from the device") as (chunks, copiers):
+
+            def ask(i: int) -> None:
+                first, part = parts[i]
+                chunk = chunks[i % N_CHUNKS][: part.size]
+                coming.append(self._enqueue(self._queue, chunk, buffer, src_offset=first_byte + first))
+
+            for i in range(min(N_CHUNKS, len(parts))):
+                ask(i)
+            # While the host waits for kernels, the threads touch the pages of *host*.
+            # The threads write zeros into the pages of *host*, so they must be done before data arrives.
+            for _, part in () if isinstance(host, LentArray) else parts:
+                with self._commands.driver:
+                    if coming[0].command_execution_status <= cl.command_execution_status.COMPLETE:
+                        break
+                copiers.submit(part)
+                copiers.finish(left=_TOUCHED)
+            copiers.finish()
+            for i, (_, part) in enumerate(parts):
+                self._wait(coming[i])
+                copiers.submit(part, chunks[i % N_CHUNKS][: part.size])
+                if LAG <= i < len(parts) - N_CHUNKS + LAG:
+                    copiers.wait()
+                    ask(i - LAG + N_CHUNKS)
+
+
+def _parts(host: HostArray) -> list[tuple[int, HostArray]]:
+    """Return the bytes of *host* in parts, each with its position.
+
+    A part fits into a chunk of pinned memory.
+    """
+    whole = host.bytes() if isinstance(host, LentArray) else host.reshape(-1).view(np.uint8)
+    size = CHUNK_BYTES if whole.size >= _FEW_CHUNKS * CHUNK_BYTES else CHUNK_BYTES // 2
+    return [(start, whole[start : start + size]) for start in range(0, whole.size, size)]
 
 
 def hold(commands: Commands, queue: cl.CommandQueue, other: cl.CommandQueue, event: cl.Event | None = None) -> None:
