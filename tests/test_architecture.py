@@ -17,7 +17,13 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "clgraph"
 
 DATA = {"data", "figure", "names", "progress", "tables", "io", "user_cache"}
-CHECKS = {"errors", "host_memory", "lent_memory", "shared_memory", "arguments"}  # Every part outside this set may import these.
+CHECKS = {
+    "errors",
+    "host_memory",
+    "lent_memory",
+    "shared_memory",
+    "arguments",
+}  # Every part outside this set may import these.
 TOP = {"hetero", "distributed", "compat", "csgraph", "networkx_backend", "cli", "report", "html_report", "__main__"}
 BELOW = {  # a part of the package -> the parts it may import, beside itself
     "errors": set[str](),

@@ -281,6 +281,28 @@ def test_others_take_over_from_a_device_that_fails(pair, policy, after, kind, mo
         assert np.allclose(scheduler.run(SQUARE, [numbers()]).results[0], squares(numbers()))
 
 
+def test_a_device_that_rests_takes_part_only_after_a_failure(pair, monkeypatch):
+    launch, began, is_broken = Runner._launch, [], False
+
+    def failing(self, *part):
+        if self.session is pair[0] and is_broken:
+            raise DeviceError("injected")
+        return launch(self, *part)
+
+    begin = Runner.begin
+    monkeypatch.setattr(Runner, "_launch", failing)
+    monkeypatch.setattr(Runner, "begin", lambda self, *given: began.append(self.session) or begin(self, *given))
+    scheduler = cg.HeteroScheduler(pair, policy="static", ratios=[1, 0])
+    assert np.allclose(scheduler.run(SQUARE, [numbers()]).results[0], squares(numbers()))
+    assert began == [pair[0]]
+    is_broken = True
+    with pytest.warns(DeviceDroppedWarning, match="injected"):
+        results, report = scheduler.run(SQUARE, [numbers()])
+    assert np.allclose(results[0], squares(numbers()))
+    assert report.rounds[0].items == (0, len(numbers()))
+    assert began == [pair[0], *pair]
+
+
 def test_without_any_device_left_the_error_is_raised(pair, monkeypatch):
     monkeypatch.setattr(Runner, "_launch", lambda *_: (_ for _ in ()).throw(DeviceError("injected")))
     scheduler = cg.HeteroScheduler(pair)

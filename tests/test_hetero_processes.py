@@ -87,7 +87,7 @@ def test_a_load_of_one_part_is_not_sent_to_the_process(twins: list[Any], monkeyp
     scheduler = cg.HeteroScheduler(twins, policy="static", ratios=[0, 1])
     (found,), report = scheduler.run(SQUARE, [numbers(N)])
     assert report.rounds[0].items == (0, N)
-    assert parts == [N // 100] * 2  # Each device has computed a sub-load before the first round.
+    assert parts == [N // 100]  # A device that computes has computed a sub-load before the first round.
     assert np.allclose(found, squares(numbers(N)))
 
 
@@ -247,20 +247,17 @@ def test_ctrl_c_ends_the_processes_and_the_next_run_starts_new_ones() -> None:
 
 def test_named_gpus_have_processes_and_other_devices_have_sessions(monkeypatch: pytest.MonkeyPatch) -> None:
     name, started = name_of(session_on(DEVICES[0])), list[str]()
-    gpu = SimpleNamespace(type=process_runner.cl.device_type.GPU)
+    gpu, other = (SimpleNamespace(type=getattr(process_runner.cl.device_type, kind)) for kind in ("GPU", "CPU"))
     monkeypatch.setattr(process_runner, "names_of", lambda devices: None if devices == [name] else ["a", name, "b"])
-    monkeypatch.setattr(
-        process_runner, "select_device", lambda each: (session_on(DEVICES[0]).device if each == name else gpu, "")
-    )
+    monkeypatch.setattr(process_runner, "select_device", lambda each: (other if each == name else gpu, ""))
+    monkeypatch.setattr(process_runner, "beside_gpus", lambda n: [f"beside {n}"])
     monkeypatch.setattr(process_runner, "_in_processes", lambda names: started.extend(names) or [*names])
     first, second, third = devices_of(["a", name, "b"])
     assert (first, third) == ("a", "b")
     assert isinstance(second, Session)
     assert started == ["a", "b"]
     assert all(isinstance(each, Session) for each in devices_of([name]))
-    *gpus, cpu = devices_of("all")
-    assert gpus == ["a", name, "b"]
-    assert cpu.facts.is_cpu
+    assert devices_of("all") == ["a", name, "b", "beside 3"]
 
 
 def test_gpus_have_sessions_if_processes_may_not_read_this_memory(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -161,6 +161,9 @@ class HASS(Policy):
         self._rest = (first, self.n_items)
         self._taken = [0] * len(self.members)  # The number of items that each device took last.
 
+    def resting(self) -> set[int]:
+        return {d for d in self.living if self._known.get(d) == 0.0}
+
     def own(self, device: int) -> Range | None:
         first, stop = self._rest
         if first < stop and self._known.keys() >= self.living:

@@ -81,6 +81,10 @@ class Policy:
         """Return a range of items that were assigned to another device, or ``None`` if none can be taken."""
         return None
 
+    def resting(self) -> set[int]:
+        """Return the devices that get no items in this round unless others fail."""
+        return set()
+
     def done(self, device: int, items: int, seconds: float) -> None:
         """Learn from *device* that it has computed *items* items of the load in *seconds* seconds."""
 
@@ -210,7 +214,11 @@ class Static(Policy):
         return weights if any(weights.values()) else dict.fromkeys(weights, 1.0)
 
     def start(self) -> None:
-        self.buffers = split(0, self.n_items, self._weights(), self.grain)
+        weights = {d: weight for d, weight in self._weights().items() if weight}
+        self.buffers = split(0, self.n_items, weights, self.grain)
+
+    def resting(self) -> set[int]:
+        return self.living - self.buffers.keys()
 
     def own(self, device: int) -> Range | None:
         return self.from_buffer(device, self.n_items)

@@ -31,6 +31,7 @@ class Round:
     def __init__(self, policy: Policy, n_items: int, sub_load: int, grain: int) -> None:
         self._policy, self._left = policy, n_items
         self._changed = threading.Condition()
+        self._active = set(policy.living)  # The devices that have threads.
         self._waiting = 0  # Number of threads that have found nothing to do since the last change of the round.
         self._in_flight: dict[int, Range] = {}
         # The number of items that each device has computed, and the seconds in which the device was busy.
@@ -38,6 +39,16 @@ class Round:
         self.failures: dict[int, Exception] = {}
         self.error: BaseException | None = None
         policy.begin(n_items, sub_load, grain)
+
+    def next_team(self) -> list[int]:
+        """Return the devices that get threads next: those that do not rest, then all others if these have failed.
+
+        The list is empty at the end of the round.
+        """
+        if not self._left or self.error is not None:
+            return []
+        self._active = self._policy.living - (set() if self.failures else self._policy.resting())
+        return sorted(self._active)
 
     def take(self, device: int) -> Range | None:
         """Return the range of items that *device* computes next.
@@ -51,7 +62,7 @@ class Round:
                     self._wake()  # Other threads may be waiting for the shares of the load that are known from now on.
                     return part
                 self._waiting += 1
-                if self._waiting == len(self._policy.living):  # All threads wait, so nothing would ever change.
+                if self._waiting == len(self._active):  # All threads wait, so nothing would ever change.
                     name = self._policy.name
                     self.error = ClgraphError(f"policy {name!r} hands out nothing though {self._left} items are left")
                     self._wake()
@@ -87,6 +98,7 @@ class Round:
             if self.error is not None:
                 return
             self.failures[device] = error
+            self._active.discard(device)
             lost = self._in_flight.pop(device, None)
             self._policy.drop(device, *([lost] if lost else []))
             if not self._policy.living:
@@ -110,17 +122,19 @@ def compute_round(
 ) -> RoundReport:
     """Compute one load on all devices, and return a report on this round."""
     n_items, grain = len(next(iter(outputs.values()))), runners[0].work.grain
-    planned, living = policy.ratios(), sorted(policy.living)
+    planned = policy.ratios()
     sub_load = max(grain, round(n_items / sub_loads / grain) * grain)
     started = time.perf_counter()
     state = Round(policy, n_items, sub_load, grain)
-    futures = [threads.submit(_compute, state, d, runners[d], load, outputs, min(n_items, sub_load)) for d in living]
+    arguments = load, outputs, min(n_items, sub_load)
     try:
-        # The wait ends at the first exception, because other threads may wait for items of the thread that failed.
-        wait(futures, return_when=FIRST_EXCEPTION)
-        for future in futures:
-            if future.done():
-                future.result()
+        while team := state.next_team():
+            futures = [threads.submit(_compute, state, d, runners[d], *arguments) for d in team]
+            # The wait ends at the first exception, because other threads may wait for items of the thread that failed.
+            wait(futures, return_when=FIRST_EXCEPTION)
+            for future in futures:
+                if future.done():
+                    future.result()
     except BaseException as error:  # mainly Ctrl-C
         state.stop(error)
         if not isinstance(error, Exception):
