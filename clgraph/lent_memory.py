@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from clgraph.errors import DeviceError
 
-_PR_SET_PTRACER = 0x59616D61  # The option of prctl() by which a process tells who may read its memory, from Linux.
+_PR_SET_PTRACER = 0x59616D61  # Linux's option of prctl() that names a process that may read the caller's memory.
 
 
 class _Vector(ctypes.Structure):

@@ -41,9 +41,9 @@ class Round:
         policy.begin(n_items, sub_load, grain)
 
     def next_team(self) -> list[int]:
-        """Return the devices that get threads next: those that do not rest, then all others if these have failed.
+        """Return the devices that get threads next, or an empty list at the end of the round.
 
-        The list is empty at the end of the round.
+        Devices that rest get threads only after another device has failed.
         """
         if not self._left or self.error is not None:
             return []
