@@ -41,6 +41,8 @@ class Member(Team):
 
     def __init__(self, device: object) -> None:
         super().__init__([device])
+        if not self.session.facts.is_cpu:
+            self.session.commands.expect_one_thread()
         self.kept: dict[Any, Any] = {}
         # Buffers that keep blocks of shared memory pinned, by the names of the blocks.
         self._pinned: dict[str, cl.Buffer] = {}
@@ -213,7 +215,9 @@ def _plain(error: BaseException) -> BaseException:
 
 def _end_with_parent() -> None:
     """End this child process when its parent process ends, which closes the other end of standard input."""
-    sys.stdin.buffer.read()
+    # A read by sys.stdin would hold a lock with which the interpreter cannot shut down.
+    while os.read(sys.stdin.fileno(), 1):
+        pass
     os._exit(1)
 
 
