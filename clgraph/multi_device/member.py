@@ -64,15 +64,18 @@ class Member(Team):
         return [work(place) for place in ((0,) if places is None else places)]
 
     def write(self, array: DeviceArray, first: int, host: NDArray[Any]) -> None:
-        """Copy *host* to the items of *array* from *first* on.
+        """Begin to copy *host* to the items of *array* from *first* on, before all later kernels.
 
         *host* must not change until kernels have used the items.
         """
         if not self._is_pinned(host):
             super().write(array, first, host)
             return
-        self._copy(array.memory.commands, array.buffer, host, dst_offset=first * array.dtype.itemsize)
-        hold(array.memory.commands, array.memory.commands.queue, array.memory.commands.copy_queue)
+        commands = array.memory.commands
+        with typed_errors("copying to the device"):
+            offset = first * array.dtype.itemsize
+            cl.enqueue_copy(commands.copy_queue, array.buffer, host, dst_offset=offset, is_blocking=False)
+        hold(commands, commands.queue, commands.copy_queue)
 
     def set_rows(self, array: DeviceArray, host: NDArray[Any]) -> None:
         """Copy *host* to the whole *array*, in order with the kernels.
