@@ -133,7 +133,7 @@ class Run:
             between = getattr(engine, "sent_bytes", 0) / (2 * EPOCHS) / max(1, count - 1)
             row = {"case": f"{n:.0e} ratings", "strategy": engine.strategy, "losses": losses[-1], "devices": count}
             row |= {"wall_seconds": statistics.median(epoch.seconds for epoch in epochs[1:]), "work": n}
-            row |= {"calls": count + 1, "sent_bytes": 0, "answer_bytes": 0, "between_bytes": between}
+            row |= {"calls": count, "sent_bytes": 0, "answer_bytes": 0, "between_bytes": between}
             self.add({**row, "benchmark": "several_gpus_factorization", "graph": f"{row['case']}, {count} devices"})
             engine.close()
             self.session.release()
@@ -158,13 +158,8 @@ class Run:
         if not case.check(results[0]) or not case.check(results[-1]):
             raise VerificationError(f"{name} on {count} devices: a wrong result")
         seconds, last = [done.total_seconds for done in report.rounds], report.rounds[-1].items
-        row = {
-            "case": f"{name}, {arrays}",
-            "strategy": policy,
-            "devices": count,
-            "computing": sum(n > 0 for n in last),
-            "work": 1,
-        }
+        row = {"case": f"{name}, {arrays}", "strategy": policy, "devices": count, "work": 1}
+        row["computing"] = sum(n > 0 for n in last)
         row |= {"wall_seconds": statistics.median(seconds[-TIMED_ROUNDS:]), "round_seconds": seconds, "items": last}
         row |= {"answer_bytes": _bytes_of(results[-1]), "sent_bytes": _bytes_of(case.load), "between_bytes": 0}
         row["calls"] = 3

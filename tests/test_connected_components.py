@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse.csgraph import connected_components as scipy_components
 
 import clgraph as cg
-from clgraph.algorithms.connected_components import STRATEGIES, as_problem, connected_components, on_devices
+from clgraph.algorithms.connected_components import STRATEGIES, as_problem, connected_components, messages
 from clgraph.algorithms.connected_components.edge_lists import EdgeComponents, numbered
 from clgraph.data.graphs.graph import Graph
 from clgraph.engine import plan as engine
@@ -163,7 +163,7 @@ def test_a_forest_of_fewer_vertices_is_joined(session: Session) -> None:
 # ---- a forest as a message
 
 
-LARGE = on_devices._SMALL + 5
+LARGE = messages._SMALL + 5
 
 
 def roots(n: int, edges: NDArray[np.int64]) -> NDArray[np.int32]:
@@ -175,8 +175,8 @@ def sent(session: Session, theirs: NDArray[np.int32], mine: NDArray[np.int32] | 
     """Return what *mine*, by default a forest without edges, becomes by the message, and how long that is."""
     n = theirs.size
     forest = EdgeComponents(session, n, mine)
-    message, is_packed = on_devices.forest_message(session, n, EdgeComponents(session, n, theirs)._parent)
-    on_devices.join_forest(session, n, message, forest._parent, is_packed=is_packed)
+    message, is_packed = messages.forest_message(session, n, EdgeComponents(session, n, theirs)._parent)
+    messages.join_forest(session, n, message, forest._parent, is_packed=is_packed)
     return forest.parents(), message.nbytes
 
 

@@ -101,9 +101,9 @@ def test_messages_of_several_processes_are_in_memory_of_their_own() -> None:
     member, places = Member(name_of(session_on(DEVICES[0]))), list[int]()
 
     class Forest:
-        session, plan = member.session, SimpleNamespace(part=lambda *_: 7)
+        session, plan, keep = member.session, SimpleNamespace(part=lambda *_: 7), print
 
-        def merge(self, message: DeviceArray, *, is_packed: bool) -> None:
+        def merge(self, message: DeviceArray, *, is_packed: bool, flatten: bool) -> None:
             places.append(message.buffer.int_ptr)
 
     messages = [np.full(5000, k, np.uint32) for k in range(3)]
@@ -232,6 +232,46 @@ def test_a_process_that_ends_is_named_and_started_again() -> None:
         cg.connected_components(stream)
     check(cg.connected_components(stream), expected)
     team._end()
+
+
+def test_a_thread_polls_for_answers_of_gpus_and_then_sleeps(monkeypatch: pytest.MonkeyPatch) -> None:
+    name, real, timeouts = name_of(session_on(DEVICES[0])), processes.wait, list[float | None]()
+    monkeypatch.setattr(processes, "_chosen", lambda key: (key, len(key)))  # The devices count as GPUs.
+
+    def wait(connections: Any, timeout: float | None = None) -> Any:
+        timeouts.append(timeout)
+        return real(connections, timeout)
+
+    monkeypatch.setattr(processes, "wait", wait)
+    team = Processes([name] * 2)
+    assert len({*team.each(process_ids)}) == 2
+    timeouts.clear()
+    team.each(sleep, [3 * processes._SPIN_SECONDS] * 2)
+    assert {*timeouts} == {0, None}
+    with pytest.raises(DeviceError, match=r"devices\[1\], .* has ended"):
+        team.each(leave, range(2))
+    team._end()
+    alone = Processes([name])
+    timeouts.clear()
+    alone.each(process_ids)
+    assert {*timeouts} == {None}
+    alone._end()
+
+
+def test_a_part_keeps_its_plan_for_the_next_call(twins: Processes) -> None:
+    parts, stream = split(cg.generators.uniform_random(SIZE, SIZE), twins)
+    for _ in range(3):
+        cg.connected_components(parts)
+    assert twins.each(count_plans) == [1, 1]
+    for _ in range(2):
+        cg.connected_components(stream)
+    assert twins.each(count_plans) == [1, 1]
+    del parts
+    assert twins.each(count_plans) == [0, 0]
+
+
+def count_plans(member: Any) -> int:
+    return len(member.session.kept._plans)
 
 
 def test_parts_of_a_graph_that_is_gone_are_dropped(twins: Processes) -> None:

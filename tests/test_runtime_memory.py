@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import re
+import threading
 import weakref
 from dataclasses import replace
 from itertools import product
@@ -135,6 +136,32 @@ def test_memory_outlives_a_copy_for_which_the_driver_does_not_wait(session, monk
         with pytest.raises(DeviceError, match="clWaitForEvents failed"):
             session.wait(event)
         assert event.left == left  # it was looked at until it had ended, or patience had
+
+
+class _SlowEvent:
+    """A command that ends when its status has been read five times, or when the driver waits for it."""
+
+    left, waits = 5, 0
+
+    @property
+    def command_execution_status(self):
+        self.left -= 1
+        return int(self.left > 0)
+
+    def wait(self):
+        self.left, self.waits = 0, self.waits + 1
+
+
+def test_a_lone_thread_waits_without_pauses(session, monkeypatch):
+    own, event, pauses = Session(session.device).commands, _SlowEvent(), []
+    own.driver = threading.RLock()  # NVIDIA's driver has such a lock.
+    monkeypatch.setattr(commands.time, "sleep", pauses.append)
+    own.wait_aside(event)
+    assert event.waits == 1 and len(pauses) >= 4
+    del pauses[:]
+    own.expect_one_thread()
+    own.wait_aside(event := _SlowEvent())
+    assert event.waits == 1 and not pauses
 
 
 def test_views_share_memory_and_keep_it(session):

@@ -120,18 +120,33 @@ KERNEL compress_and_find_giant(int n, volatile __global int *parent, volatile __
   }
 }
 
-/* is_root[v] = 1 for the smallest vertex of each component, else 0; also 0 after the last vertex. */
-KERNEL mark_roots(int n, __global const int *restrict parent, __global int *restrict is_root) {
-  int v = get_global_id(0);
-  if (v < n) is_root[v] = parent[v] == v;
-  if (v == 0) is_root[n] = 0;
+/* roots[w] = a bit for each of the 32 vertices of word w that is the smallest of its component, sizes[w] = how many. */
+KERNEL mark_roots(int n, int n_words, __global const int *restrict parent, __global uint *restrict roots,
+                  __global int *restrict sizes) {
+  int w = get_global_id(0);
+  if (w >= n_words) return;
+  uint word = 0u;
+  for (int k = 0; k < 32 && 32 * w + k < n; k += 4) {
+    int v = 32 * w + k;
+    int4 four = *(__global const int4 *)(parent + v);
+    word |= (uint)(four.x == v) << k | (uint)(four.y == v + 1 && v + 1 < n) << (k + 1) |
+            (uint)(four.z == v + 2 && v + 2 < n) << (k + 2) | (uint)(four.w == v + 3 && v + 3 < n) << (k + 3);
+  }
+  roots[w] = word;
+  sizes[w] = (int)popcount(word);
 }
 
-/* labels[v] = rank of v's root among the roots, so components are numbered by their smallest vertex.  The number of
- * components follows the labels, so that one copy transfers both. */
-KERNEL number_components(int n, __global const int *restrict parent, __global const int *restrict rank,
+/* labels[v] = rank of v's root among the roots, for first <= v < last, so components are numbered by their smallest
+ * vertex.  rank[w] is the rank of the first root of word w.  The forest need not be flat.  The number of components
+ * follows the labels, so that one copy transfers both. */
+KERNEL number_components(int n, int n_words, int first, int last, __global const int *restrict parent,
+                         __global const uint *restrict roots, __global const int *restrict rank,
                          __global int *restrict labels) {
-  int v = get_global_id(0);
-  if (v < n) labels[v] = rank[parent[v]];
-  if (v == 0) labels[n] = rank[n];
+  int v = first + (int)get_global_id(0);
+  if (v < last) {
+    int root = parent[v];
+    for (int above = parent[root]; above != root; above = parent[root]) root = above;
+    labels[v] = rank[root >> 5] + (int)popcount(roots[root >> 5] & ((1u << (root & 31)) - 1u));
+  }
+  if (v == first && last == n) labels[n] = rank[n_words];
 }

@@ -41,6 +41,8 @@ class Member(Team):
 
     def __init__(self, device: object) -> None:
         super().__init__([device])
+        if not self.session.facts.is_cpu:
+            self.session.commands.expect_one_thread()
         self.kept: dict[Any, Any] = {}
         # Buffers that keep blocks of shared memory pinned, by the names of the blocks.
         self._pinned: dict[str, cl.Buffer] = {}
@@ -59,15 +61,18 @@ class Member(Team):
         return [work(place) for place in ((0,) if places is None else places)]
 
     def write(self, array: DeviceArray, first: int, host: NDArray[Any]) -> None:
-        """Copy *host* to the items of *array* from *first* on.
+        """Begin to copy *host* to the items of *array* from *first* on, before all later kernels.
 
         *host* must not change until kernels have used the items.
         """
         if not self.is_pinned(host):
             super().write(array, first, host)
             return
-        self._copy(array.memory.commands, array.buffer, host, dst_offset=first * array.dtype.itemsize)
-        hold(array.memory.commands, array.memory.commands.queue, array.memory.commands.copy_queue)
+        commands = array.memory.commands
+        with typed_errors("copying to the device"):
+            offset = first * array.dtype.itemsize
+            cl.enqueue_copy(commands.copy_queue, array.buffer, host, dst_offset=offset, is_blocking=False)
+        hold(commands, commands.queue, commands.copy_queue)
 
     def set_rows(self, array: DeviceArray, host: NDArray[Any]) -> None:
         """Copy *host* to the whole *array*, in order with the kernels.
@@ -197,7 +202,9 @@ def _plain(error: BaseException) -> BaseException:
 
 def _end_with_parent() -> None:
     """End this child process when its parent process ends, which closes the other end of standard input."""
-    sys.stdin.buffer.read()
+    # A read by sys.stdin would hold a lock with which the interpreter cannot shut down.
+    while os.read(sys.stdin.fileno(), 1):
+        pass
     os._exit(1)
 
 

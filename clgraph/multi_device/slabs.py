@@ -14,6 +14,7 @@ from clgraph.runtime.driver import opencl as cl
 from clgraph.runtime.driver.failure import typed_errors
 from clgraph.runtime.graphs.device_graph import DeviceGraph
 from clgraph.runtime.memory.arrays import DeviceArray
+from clgraph.runtime.memory.staging import hold
 from clgraph.runtime.session import Session
 
 _SLOTS = 2  # While kernels read the slab in one slot, the next slab is copied to the other slot.
@@ -50,7 +51,7 @@ class Slots:
         """
         session, graph = self._session, self._graph
         if (event := self._used[self._turn]) is not None:
-            session.commands.wait_aside(event)
+            hold(session.commands, session.commands.copy_queue, session.queue, event)
         columns = self._copied("column_indices", graph.column_indices, first, stop)
         weights = None if self._weights is None else self._copied("edge_weights", self._weights, first, stop)
         part = DeviceGraph(session, self._offsets(first, stop), columns, weights, directed=graph.directed)

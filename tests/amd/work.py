@@ -334,18 +334,18 @@ def several(session: Session) -> None:
 
 def messages(session: Session) -> None:
     """Join the forests of two halves of a graph by a message that is packed, in blocks of one and of many words."""
-    from clgraph.algorithms.connected_components import STRATEGIES, connected_components, on_devices
+    from clgraph.algorithms.connected_components import STRATEGIES, connected_components, messages, on_devices
     from clgraph.algorithms.connected_components.problem import ComponentsProblem
 
-    n, kept = 3000, on_devices._SMALL
+    n, kept = 3000, messages._SMALL
     for most_edges, small in ((9000, 1), (4500, kept), (9000, kept)):
         src, dst = np.random.default_rng(most_edges).integers(n, size=(2, most_edges))
         whole, *halves = (Graph.from_edges(src[k::step], dst[k::step], n=n) for k, step in ((0, 1), (0, 2), (1, 2)))
         forests = [on_devices.Forest(STRATEGIES["rem"].plan(session, ComponentsProblem(half))) for half in halves]
         for forest in forests:
             forest.plan.run()
-        on_devices._SMALL = small  # graphs of fewer vertices have blocks of one word
-        message, is_packed = on_devices.forest_message(session, n, forests[1].plan.labels)
+        messages._SMALL = small  # graphs of fewer vertices have blocks of one word
+        message, is_packed = messages.forest_message(session, n, forests[1].plan.labels)
         forests[0].merge(message, is_packed=is_packed)
         assert is_packed
         wanted = connected_components(whole, session=session, strategy="host")

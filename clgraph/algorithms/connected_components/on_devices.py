@@ -9,13 +9,14 @@ Programming Model for Irregular Computations", PPoPP 2017.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from clgraph.algorithms.connected_components.messages import forest_message, join_forest
 from clgraph.algorithms.connected_components.plan import ComponentsPlan
 from clgraph.algorithms.connected_components.problem import ComponentsProblem
 from clgraph.algorithms.connected_components.strategies import STRATEGIES
@@ -26,15 +27,13 @@ from clgraph.errors import UnsupportedStrategyError
 from clgraph.model.strategy import Choice, choose
 from clgraph.multi_device.split_graph import SplitGraph, StreamedGraph, wait_for
 from clgraph.multi_device.team import Team
-from clgraph.primitives.scan import Scan
 from clgraph.runtime.driver.timing import RunInfo, Seconds
+from clgraph.runtime.graphs.device_graph import DeviceGraph
+from clgraph.runtime.kept import key_of
 from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.session import Session
 
-_MESSAGE = "connected_components/message.cl"
-_WORD = 32  # A 32-bit word of a bitmap has one bit for each of 32 vertices.
-# A message consists of blocks of 32 words, or of blocks of one word if the forest has less than 2^17 vertices.
-_WORDS, _SMALL = 32, 1 << 17
+_NUMBERING_BYTES = 5  # A plan that has numbered the components holds at most 5 more bytes for each vertex.
 LOCAL = "rem", "hook_compress", "afforest"
 
 
@@ -49,18 +48,21 @@ class Forest:
     n_entries: int = 0
     seconds: float = 0.0
     states: list[DeviceArray] = field(default_factory=list)
+    keep: Callable[[], None] = lambda: None  # Keeps the plan for the next call, if the part stays on the device.
 
     @property
     def session(self) -> Session:
         return self.plan.session
 
-    def merge(self, other: DeviceArray, *, is_packed: bool = False) -> None:
-        """Enqueue kernels that join another forest on the same device to
-        this spanning forest, and flatten the result.
+    def merge(self, other: DeviceArray, *, is_packed: bool = False, flatten: bool = True) -> None:
+        """Enqueue kernels that join another forest on the same device to this spanning forest.
+
+        Both forests must be flat. *flatten* the result, unless components are numbered next.
         """
         scope = self.plan.scope
         join_forest(self.session, scope["n"], other, self.plan.labels, is_packed=is_packed)
-        self.plan.program("connected_components/phases.cl").bind("compress", -(-scope["n"] // 4), scope)()
+        if flatten:
+            self.plan.program("connected_components/phases.cl").bind("compress", -(-scope["n"] // 4), scope)()
 
     def take(self, team: Team, other: Forest) -> int:
         """Join the spanning forest of another device to this forest, and wait for it.
@@ -113,7 +115,10 @@ def solve(
         "local_seconds": local_seconds, "merge_seconds": merge_seconds, "collect_seconds": collect_seconds,
         "merge_rounds": n_rounds, "merge_bytes": team.sent_bytes - sent_before, "most_merge_bytes": most_bytes,
     }  # fmt: skip
-    if not all_seen([skip for found in forests.values() for skip in found.skips()], numbers):
+    seen = all_seen([skip for found in forests.values() for skip in found.skips()], numbers)
+    for forest in forests.values():
+        forest.keep()
+    if not seen:
         n_components, numbers, info = solve(graph, "rem", {})
         strategy, why = "rem", f"{strategy} found giants that are not one"
         details = {**info.details, "merge_bytes": team.sent_bytes - sent_before, "giants_differed": True}
@@ -176,34 +181,64 @@ def _local_forests(graph: SplitGraph | StreamedGraph, strategy: str, given: Mapp
     holds, or ``None`` for a device without entries.
     """
 
-    return graph.team.each(lambda place: local_forest(graph, place, strategy, given))
+    def found(place: int) -> Forest | None:
+        began, forest = time.perf_counter(), local_forest(graph, place, strategy, given)
+        if forest is not None:
+            wait_for(forest.session)
+            forest.seconds = time.perf_counter() - began
+        return forest
+
+    return graph.team.each(found)
 
 
 def local_forest(
     graph: SplitGraph | StreamedGraph, place: int, strategy: str, given: Mapping[str, Any]
 ) -> Forest | None:
-    """Return the spanning forest of the entries that one device holds, or ``None`` if the device has no entries."""
-    began, forest = time.perf_counter(), None
+    """Enqueue kernels that find the spanning forest of the entries that one device holds, and return the forest.
+
+    Return ``None`` for a device without entries.
+    """
+    forest = None
     for slab in graph.slabs(place):
         session = slab.graph.session
         with session.driver:
-            plan: ComponentsPlan = STRATEGIES[strategy].plan(session, ComponentsProblem(slab.graph.as_graph()), **given)
-            # The plan's predicted time is set to 0, because a plan with a long predicted time waits after each launch.
-            # A wait after each launch would hold the driver's lock, which the threads of the other devices need.
-            plan.predicted_seconds = 0.0
+            plan, keep = _plan(slab.graph, strategy, given, stays=isinstance(graph, SplitGraph))
             plan.run()
             if forest is None:
-                forest = Forest(plan)
+                forest = Forest(plan, keep=keep)
             else:
                 forest.merge(plan.labels)
+                keep()
             forest.n_entries += slab.graph.n_edges
             # In an undirected graph, the plan may have skipped the rows of the giant component.
             if not slab.graph.directed and "state" in plan.arrays:
                 forest.states.append(plan.arrays["state"])
-    if forest is not None:
-        wait_for(forest.session)
-        forest.seconds = time.perf_counter() - began
     return forest
+
+
+def _plan(
+    part: DeviceGraph, strategy: str, given: Mapping[str, Any], *, stays: bool
+) -> tuple[ComponentsPlan, Callable[[], None]]:
+    """Return a plan for *part*, and a function that keeps the plan for the next call, if the part *stays*."""
+    session, problem, make = part.session, ComponentsProblem(part.as_graph()), STRATEGIES[strategy].plan
+    key = key_of(make, given, "part") if stays else None
+    plan: ComponentsPlan | None = None if key is None else session.kept.take(part, key)
+    if plan is None or not plan.fits(session):
+        plan = make(session, problem, **given)
+    else:
+        plan.attach(problem)
+    # The plan's predicted time is set to 0, because a plan with a long predicted time waits after each launch.
+    # A wait after each launch would hold the driver's lock, which the threads of the other devices need.
+    plan.predicted_seconds = 0.0
+    if key is None:
+        return plan, plan.release
+
+    def keep(plan: ComponentsPlan = plan) -> None:
+        plan.detach()
+        n_bytes = sum(array.nbytes for array in plan.arrays.values()) + _NUMBERING_BYTES * part.n_vertices
+        session.kept.put(part, key, plan, n_bytes)
+
+    return plan, keep
 
 
 def bare_forest(session: Session, n: int) -> Forest:
@@ -231,52 +266,3 @@ def _merge(team: Team, forests: Mapping[int, Forest]) -> tuple[int, int, int]:
             moved[giver] += n_bytes
     last = rounds[-1][0][0] if rounds else next(iter(forests), 0)
     return last, len(rounds), max(moved.values(), default=0)
-
-
-def forest_message(session: Session, n: int, parent: DeviceArray) -> tuple[DeviceArray, bool]:
-    """Return the flat forest *parent* as an array for another device, and whether this array is packed.
-
-    It is packed only if the packed form is shorter than one label for each of the *n* vertices.
-    """
-    shape = _shape(n)
-    n_words, n_blocks = shape["n_words"], shape["n_blocks"]
-    with session.driver:
-        program = session.program(_MESSAGE)
-        scope = {
-            **shape,
-            "parent": parent,
-            "chosen": session.empty(n_blocks, np.int32),
-            **{name: session.empty(n_words, np.uint32) for name in ("same", "other")},
-        }
-        sizes, offsets = session.empty(n_blocks, np.uint32), session.empty(n_blocks + 1, np.uint32)
-        program.bind("choose_labels", n_blocks, scope)()
-        program.bind("mark_labels", n_words, scope)()
-        program.bind("size_blocks", n_blocks, scope, sizes=sizes)()
-        scan = Scan(session, sizes, offsets)
-        scan.run()
-    wait_for(session)
-    with session.driver:
-        (total,), *statuses = session.read((offsets, n_blocks, n_blocks + 1), *scan.statuses())
-        scan.check(statuses)
-        if (size := n_blocks + 1 + int(total)) >= n:
-            return parent.view(0, n), False
-        message = session.empty(size, np.uint32)
-        message.copy_from(offsets)
-        program.bind("write_blocks", n_words, scope, message=message)()
-    return message, True
-
-
-def join_forest(session: Session, n: int, message: DeviceArray, parent: DeviceArray, *, is_packed: bool) -> None:
-    """Enqueue kernels that join the forest in *message*, from
-    :func:`forest_message`, to *parent* on the same device.
-    """
-    scope, n_items = {**_shape(n), "parent": parent}, -(-n // 4)
-    if is_packed:
-        session.program(_MESSAGE).bind("merge_message", n_items, scope, message=message)()
-    else:
-        session.program("connected_components/merge.cl").bind("merge_parents", n_items, scope, other=message)()
-
-
-def _shape(n: int) -> dict[str, Any]:
-    words, n_words = 1 if n < _SMALL else _WORDS, -(-n // _WORD)
-    return {"n": n, "words": words, "n_words": n_words, "n_blocks": -(-n_words // words)}

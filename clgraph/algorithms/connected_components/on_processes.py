@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from clgraph import shared_memory
 from clgraph.algorithms.connected_components import on_devices
+from clgraph.algorithms.connected_components.messages import begin_message
 from clgraph.algorithms.connected_components.strategies import STRATEGIES
 from clgraph.engine.options import checked_options
 from clgraph.model.strategy import Choice
@@ -41,7 +42,7 @@ class _Local:
     strategy : str
     n_entries : int
     seconds : float
-        Time of finding the forest.
+        Time of finding the forest and the size of its message.
     skips : list of int or None
         As :meth:`on_devices.Forest.skips`.
     size : int
@@ -68,15 +69,15 @@ def solve(graph: ProcessGraph, strategy: str, options: Mapping[str, Any]) -> tup
         return 0, np.zeros(0, np.int32), _info(graph, strategy, strategy, started, started, [])
     rooms = [shared_memory.empty(-(-n // _PACKED), np.uint32) for _ in range(len(team))]
     numbers = shared_memory.empty(n, np.int32)
+    cuts = ranges(n, [1.0] * len(team))
     many = [strategy] * len(team), [dict(options)] * len(team)
-    local = team.each(_find, graph.parts, *many, rooms, needs=graph.generation)
+    local = team.each(_find, graph.parts, *many, rooms, cuts, needs=graph.generation)
     if any(each.size > room.size for each, room in zip(local, rooms, strict=True)):
         rooms = [shared_memory.empty(each.size, np.uint32) for each in local]
         team.each(_send, rooms)
     local_stopped = time.perf_counter()
     messages = [(room[: each.size], each.is_packed) for room, each in zip(rooms, local, strict=True)]
     others = [messages[:place] + messages[place + 1 :] for place in range(len(team))]
-    cuts = ranges(n, [1.0] * len(team))
     joined = team.each(_join, others, [numbers[first:stop] for first, stop in cuts], cuts)
     if not on_devices.all_seen([skip for each in local for skip in each.skips], numbers):
         n_components, numbers, info = solve(graph, "rem", {})
@@ -104,19 +105,25 @@ def _info(
     return RunInfo(strategy, "online", names, why, seconds, {}, {}, told)
 
 
-def _find(member: Member, part: Any, strategy: str, options: Mapping[str, Any], room: NDArray[np.uint32]) -> _Local:
+def _find(
+    member: Member, part: Any, strategy: str, options: Mapping[str, Any], room: NDArray[np.uint32],
+    cut: tuple[int, int],
+) -> _Local:  # fmt: skip
     """Find the spanning forest of one process's part of the graph.
 
-    Write the forest to the shared memory *room* if it fits.
+    Write the forest to the shared memory *room* if it fits. *cut* is the range of vertices that :func:`_join` numbers.
     """
     graph, started = part_of(member, part), time.perf_counter()
     picked = on_devices.picked(graph, strategy)
     given = checked_options(STRATEGIES, Choice(picked, strategy, {}), options)
     found = on_devices.local_forest(graph, 0, picked, given)
     forest = on_devices.bare_forest(member.session, graph.n_vertices) if found is None else found
+    message = begin_message(forest.session, graph.n_vertices, forest.plan.labels)
+    # The host prepares the launches of _join() here, while the device finds the forest.
+    forest.plan.pieces(*cut)
+    labels, is_packed = message()
     seconds = time.perf_counter() - started
     member.kept[_FOREST] = forest
-    labels, is_packed = on_devices.forest_message(forest.session, graph.n_vertices, forest.plan.labels)
     words = member.kept[_MESSAGE] = labels.view(0, labels.size, np.uint32)
     if words.size <= room.size:
         _send(member, room)
@@ -135,7 +142,7 @@ def _join(
 ) -> tuple[int, float]:
     """Merge the spanning forests of the other processes into the forest of this process.
 
-    Return the number of components, and the seconds after merging.
+    Return the number of components, and the seconds after numbering them.
 
     The component numbers of the vertices in the range *cut* are written to *room*.
     """
@@ -147,11 +154,12 @@ def _join(
         buffer = member.room(session, (_MESSAGE, place), message.nbytes)
         array = DeviceArray(session.memory, buffer, message.dtype, message.size)
         member.write(array, 0, message)
-        forest.merge(array if is_packed else array.view(0, array.size, np.int32), is_packed=is_packed)
-    session.finish()
-    merged = time.perf_counter()
+        other = array if is_packed else array.view(0, array.size, np.int32)
+        forest.merge(other, is_packed=is_packed, flatten=place < len(others) - 1)
     count: int = forest.plan.part(
         *cut, lambda numbers, first, last: member.begin_read(numbers, first, room[first - cut[0] : last - cut[0]])
     )
+    numbered = time.perf_counter()
     member.finish_reads()
-    return count, time.perf_counter() - merged
+    forest.keep()
+    return count, time.perf_counter() - numbered

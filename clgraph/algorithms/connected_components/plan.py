@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +22,22 @@ from clgraph.runtime.session import Session
 _PIECES = 4
 # Each compute unit gets two blocks of rows, which spread rows of unequal lengths more evenly than one block.
 _BLOCKS = 2
+_WORD = 32  # A word of the bitmap of roots has one bit for each of 32 vertices.
+
+
+@dataclass(frozen=True)
+class _Numbering:
+    """What numbers components: the launch that marks roots, a scan of their numbers, and the arguments of kernels."""
+
+    mark: Launch
+    scan: Scan
+    scope: dict[str, Any]
+
+    def run(self) -> tuple[Scan, DeviceArray]:
+        """Enqueue the launches, and return the scan and the array for the component numbers."""
+        self.mark()
+        self.scan.run()
+        return self.scan, self.scope["labels"]
 
 
 class ComponentsPlan(Plan):
@@ -27,6 +45,8 @@ class ComponentsPlan(Plan):
 
     It labels every vertex with the smallest vertex of its component.
     """
+
+    _pieces: tuple[int, int, list[tuple[Launch, int, int]]] | None = None
 
     @property
     def labels(self) -> DeviceArray:
@@ -36,17 +56,23 @@ class ComponentsPlan(Plan):
         return self.arrays["parent"]
 
     @cached_property
-    def _numbering(self) -> tuple[Launch, Scan, Launch, DeviceArray, DeviceArray]:
-        """The launches that number the components, and two arrays:
-        component numbers, and the number of roots before each vertex.
-
-        They mark the roots, count the roots before each vertex, and give each vertex the count of its own root.
-        """
+    def _numbering(self) -> _Numbering:
+        """The launches that mark the roots of the forest, and count the roots before each word of 32 vertices."""
         n, program = self.setting.values["n"], self.program("connected_components/phases.cl")
-        labels, ranks = self.session.empty(n + 1, np.int32), self.session.empty(n + 1, np.int32)
-        mark = program.bind("mark_roots", n, self.scope, is_root=labels)
-        look_up = program.bind("number_components", n, self.scope, rank=ranks, labels=labels)
-        return mark, Scan(self.session, labels, ranks), look_up, labels, ranks
+        n_words = -(-n // _WORD)
+        roots, sizes = self.session.empty(n_words, np.uint32), self.session.empty(n_words, np.int32)
+        ranks, labels = self.session.empty(n_words + 1, np.int32), self.session.empty(n + 1, np.int32)
+        scope = {**self.scope, "n_words": n_words, "roots": roots, "sizes": sizes, "rank": ranks, "labels": labels}
+        return _Numbering(program.bind("mark_roots", n_words, scope), Scan(self.session, sizes, ranks), scope)
+
+    def _numbers(self, first: int, last: int) -> Launch:
+        """Return the launch that gives each of the vertices *first* … *last* − 1 the rank of its root."""
+        program = self.program("connected_components/phases.cl")
+        return program.bind("number_components", last - first, self._numbering.scope, first=first, last=last)
+
+    @cached_property
+    def _number_all(self) -> Launch:
+        return self._numbers(0, self.setting.values["n"])
 
     def result(self) -> tuple[int, NDArray[np.int32]]:
         """Return the number of connected components and, for each vertex, the number of its component.
@@ -56,10 +82,8 @@ class ComponentsPlan(Plan):
         n = self.setting.values["n"]
         if not n:
             return 0, np.zeros(0, np.int32)
-        mark, scan, look_up, labels, _ = self._numbering
-        mark()
-        scan.run()
-        look_up()
+        scan, labels = self._numbering.run()
+        self._number_all()
         numbers, *status = self.session.read((labels, 0, n + 1), *scan.statuses())
         scan.check(status)
         return int(numbers[n]), numbers[:n]
@@ -68,33 +92,40 @@ class ComponentsPlan(Plan):
         n = self.setting.values["n"]
         if not n:
             return 0, self.session.empty(0, np.int32)
-        mark, scan, look_up, labels, _ = self._numbering
-        mark()
-        scan.run()
-        look_up()
+        scan, labels = self._numbering.run()
+        self._number_all()
         count, *status = self.session.read((labels, n, n + 1), *scan.statuses())
         scan.check(status)
         return int(count[0]), labels.view(0, n)
 
+    def pieces(self, start: int, stop: int) -> list[tuple[Launch, int, int]]:
+        """Return the launches that number the components of vertices *start* … *stop* − 1, each with its range.
+
+        The launches of the last range are kept for the next call.
+        """
+        if self._pieces is None or self._pieces[:2] != (start, stop):
+            alignment = self.session.alignment // 4
+            step = max(-(-(stop - start) // (_PIECES * alignment)) * alignment, alignment)
+            found = []
+            for first in range(start // alignment * alignment, stop, step):
+                last = min(first + step, stop)
+                found.append((self._numbers(first, last), max(first, start), last))
+            self._pieces = start, stop, found
+        return self._pieces[2]
+
     def part(self, start: int, stop: int, read: Callable[[DeviceArray, int, int], object]) -> int:
         """Number the components of vertices *start* … *stop* − 1.
 
-        Return the number of components of the whole graph.
+        Return the number of components of the whole graph. The forest need not be flat.
 
         ``read(numbers, first, last)`` begins to read a piece of the numbers while kernels compute the next piece.
         """
-        n, alignment = self.setting.values["n"], self.session.alignment // 4
-        mark, scan, _, labels, ranks = self._numbering
-        mark()
-        scan.run()
-        program, parent = self.program("connected_components/phases.cl"), self.arrays["parent"]
-        step = -(-(stop - start) // (_PIECES * alignment)) * alignment
-        for first in range(start // alignment * alignment, stop, max(step, alignment)):
-            last = min(first + step, stop)
-            piece = {"n": last - first, "parent": parent.view(first, last), "rank": ranks}
-            program.bind("number_components", last - first, piece, labels=labels.view(first, last + 1))()
-            read(labels, max(first, start), last)
-        (count,), *status = self.session.read((ranks, n, n + 1), *scan.statuses())
+        scan, labels = self._numbering.run()
+        for launch, first, last in self.pieces(start, stop):
+            launch()
+            read(labels, first, last)
+        ranks = self._numbering.scope["rank"]
+        (count,), *status = self.session.read((ranks, ranks.size - 1, ranks.size), *scan.statuses())
         scan.check(status)
         return int(count)
 

@@ -18,6 +18,7 @@ from clgraph.runtime.driver.quirks import wants_one_thread, works_while_waiting
 from clgraph.runtime.driver.timing import Recorder
 
 _SPIN_SECONDS = 200e-6  # A waiting thread polls for 0.2 ms before it sleeps in the driver, because waking is slow.
+_LONG_SPIN_SECONDS = 50e-3  # The same if no other thread of the process needs the core or the driver.
 _POLL_SECONDS = 20e-6  # Pause between two polls of an event in wait_aside().
 _PATIENCE_SECONDS = 1.0  # If the driver fails to wait for an event, the event is polled for up to a second.
 # A polling thread yields its core, because a kernel on a CPU may need the core.
@@ -58,9 +59,14 @@ class Commands:
             self.driver = _one_thread
         self.others: list[Callable[[], None]] = []
         self._works_while_waiting = works_while_waiting(self.device)
+        self._spin_seconds, self._has_others = _SPIN_SECONDS, True
         self._copy_queue: cl.CommandQueue | None = None
         self._making = threading.Lock()
         self.recording = Recording()
+
+    def expect_one_thread(self) -> None:
+        """Wait without pauses from now on, because only one thread of this process calls the driver."""
+        self._spin_seconds, self._has_others = _LONG_SPIN_SECONDS, False
 
     @property
     def queue(self) -> cl.CommandQueue:
@@ -116,7 +122,7 @@ class Commands:
             self.queue.flush()
             try:
                 if not self._works_while_waiting:
-                    until = time.perf_counter() + _SPIN_SECONDS
+                    until = time.perf_counter() + self._spin_seconds
                     while event.command_execution_status > _COMPLETE and time.perf_counter() < until:
                         _let_others_run()
                 # event.wait() releases the GIL while it waits, and raises an error if the command has failed.
@@ -130,6 +136,9 @@ class Commands:
 
     def wait_aside(self, event: cl.Event) -> None:
         """Wait for *event* without blocking other threads: neither the GIL nor the driver's lock is held."""
+        if not self._has_others:
+            self.wait(event)
+            return
         if isinstance(self.driver, contextlib.nullcontext):
             with typed_errors("waiting for the device"):
                 event.wait()  # self.wait() would poll first, which would keep other threads from running.

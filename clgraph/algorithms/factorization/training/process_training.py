@@ -6,7 +6,7 @@ Blocks of items move from process to process through shared memory.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -64,8 +64,7 @@ class ProcessFactorization(SeveralDevices):
 
     def call(self, method: str, *arguments: Sequence[Any]) -> list[Any]:
         given = [*zip(*arguments, strict=True)] if arguments else [()] * self._n
-        with delayed_interrupt():
-            return self._processes.each(_call, self._keys, [method] * self._n, given, needs=self._generation)
+        return self._call_all(_call, [method] * self._n, given)
 
     def restore(self) -> list[Epoch]:
         try:
@@ -86,26 +85,37 @@ class ProcessFactorization(SeveralDevices):
     def _names(self) -> list[str]:
         return self._processes.names()
 
-    def _round(self, method: str, *arguments: Any) -> list[Any]:
-        n, found = self._n, []
-        for s in range(n + (n > 1)):
+    def _sweep(self, rate: float, regularization: float) -> None:
+        n, rates = self._n, [(rate, regularization)] * self._n
+        for s in range(n):
             cells = [((d + s - 1) % n, (d + s) % n) for d in range(n)]
             # Rooms of even and odd strata alternate, because the next device still reads what was written before.
             taken = [self._rooms[s % 2][(d + 1) % n][(d + s) % n] if s else None for d in range(n)]
-            rooms = [self._rooms[(s + 1) % 2][d][(d + s) % n] if s < n > 1 else None for d in range(n)]
-            works = [(method, arguments) if s < n else None] * n
-            with delayed_interrupt():
-                found += self._processes.each(_stratum, self._keys, cells, taken, works, rooms, needs=self._generation)[
-                    : n * (s < n)
-                ]
-            self.sent_bytes += sum(array.nbytes for room in taken if room for array in room.values())
-        return found
+            rooms = [self._rooms[(s + 1) % 2][d][(d + s) % n] if n > 1 else None for d in range(n)]
+            self._call_all(_stratum, cells, taken, rates, rooms)
+            self.sent_bytes += sum(_n_bytes(room) for room in taken if room)
+
+    def _squares(self, with_evaluation: bool) -> list[tuple[float, float]]:
+        n = self._n
+        # The device that trained a block's items in the last stratum has written them.
+        last = [self._rooms[n % 2][(q + 1) % n][q] for q in range(n)]
+        found = self._call_all(_squares, range(n), [last] * n, [with_evaluation] * n)
+        self.sent_bytes += (n - 1) * sum(map(_n_bytes, last))
+        return [each for of_device in found for each in of_device]
+
+    def _call_all(self, function: Callable[..., Any], *arguments: Sequence[Any]) -> list[Any]:
+        with delayed_interrupt():
+            return self._processes.each(function, self._keys, *arguments, needs=self._generation)
 
 
 def _shared(ratings: Ratings) -> Ratings:
     """Return *ratings* with its arrays in shared memory."""
     users, items, values = shared_memory.copies(ratings.users, ratings.items, ratings.values)
     return Ratings._trusted(users, items, values, *ratings.shape)
+
+
+def _n_bytes(room: _Room) -> int:
+    return sum(array.nbytes for array in room.values())
 
 
 def _shared_problem(problem: FactorizationProblem) -> FactorizationProblem:
@@ -142,10 +152,10 @@ def _call(member: Member, key: int, method: str, arguments: tuple[Any, ...]) -> 
 
 
 def _stratum(
-    member: Member, key: int, cells: tuple[int, int], taken: _Room | None, work: tuple[str, tuple[Any, ...]] | None,
+    member: Member, key: int, cells: tuple[int, int], taken: _Room | None, rates: tuple[float, float],
     room: _Room | None,
-) -> Any:  # fmt: skip
-    """Do the *work* on a block of this process's GPU, and return its result.
+) -> None:  # fmt: skip
+    """Train a block of this process's GPU, at *rates*: the learning rate and the regularization.
 
     *cells* are the blocks of the stratum before and of this stratum. First the items of *taken* and the users of the
     block before are copied to the cell of the block. Afterwards its items are copied to *room*.
@@ -153,17 +163,38 @@ def _stratum(
     blocks: DeviceBlocks = member.kept[key]
     before, q = cells
     if taken is not None:
-        model = blocks.cells[q].model
-        for name, array in blocks.arrays(q, "item").items():
-            host = taken[name]
-            if host.size != array.size:
-                host = in_layout(host, model.n_items, model, host.size // model.n_items)
-            member.set_rows(array, host)
-        blocks.move_users(before, q)
-    found = None if work is None else getattr(blocks, work[0])(q, *work[1])
+        _take(member, blocks, before, q, taken)
+    blocks.sweep(q, *rates)
     if room is not None:
         for name, array in blocks.arrays(q, "item").items():
             member.begin_read(array, 0, room[name])
         member.finish_reads()
     member.session.finish()  # Other processes may change what this process has read.
+
+
+def _squares(
+    member: Member, key: int, place: int, rooms: Sequence[_Room], with_evaluation: bool
+) -> list[tuple[float, float]]:
+    """Return the sums of squared errors on each block of this process's GPU.
+
+    The items of block q are in ``rooms[q]``. The GPU itself has the items of block *place* − 1.
+    """
+    blocks: DeviceBlocks = member.kept[key]
+    last, found = (place - 1) % len(rooms), []
+    for q, room in enumerate(rooms):
+        if q != last:
+            _take(member, blocks, last, q, room)
+        found.append(blocks.squares(q, with_evaluation))
+    member.session.finish()
     return found
+
+
+def _take(member: Member, blocks: DeviceBlocks, before: int, q: int, room: _Room) -> None:
+    """Copy the items in *room*, and the users of the cell of block *before*, to the cell of block *q*."""
+    model = blocks.cells[q].model
+    for name, array in blocks.arrays(q, "item").items():
+        host = room[name]
+        if host.size != array.size:
+            host = in_layout(host, model.n_items, model, host.size // model.n_items)
+        member.set_rows(array, host)
+    blocks.move_users(before, q)

@@ -44,7 +44,9 @@ class SeveralDevices(Training):
     """Base class of trainings of a factorisation model on several devices.
 
     With n devices, an epoch has n strata. In stratum s device d trains block (d, (d + s) % n) with the named strategy.
-    Then it gets the items of the next device.
+    Before the next stratum it gets the items of the next device. After the last stratum, the device that has trained a
+    block of items last has their final factors. For the loss, each device gets all items from these devices. Items do
+    not change meanwhile, so the devices do not wait for each other.
 
     Parameters
     ----------
@@ -97,10 +99,17 @@ class SeveralDevices(Training):
         """Return the result of *method* of each device's blocks, with one item of each of the *arguments*."""
 
     @abstractmethod
-    def _round(self, method: str, *arguments: Any) -> list[Any]:
-        """Return the result of ``method(q, *arguments)`` for each block of ratings, stratum by stratum.
+    def _sweep(self, rate: float, regularization: float) -> None:
+        """Make one training step on each rating, stratum by stratum.
 
-        Afterwards all items are on their own devices.
+        Afterwards device d has the factors of its users and of the items of block d − 1 in its cell (d, d − 1).
+        """
+
+    @abstractmethod
+    def _squares(self, with_evaluation: bool) -> list[tuple[float, float]]:
+        """Return the results of ``DeviceBlocks.squares`` for all blocks of ratings, after :meth:`_sweep`.
+
+        Afterwards each device has the factors of its users and its own items in its home cell.
         """
 
     @abstractmethod
@@ -121,9 +130,9 @@ class SeveralDevices(Training):
 
     def epoch(self, rate: float, regularization: float, evaluation: int | None, *, with_loss: bool = True) -> Epoch:
         began = time.perf_counter()
-        self._round("sweep", rate, regularization)
+        self._sweep(rate, regularization)
         seconds = time.perf_counter() - began
-        found = self._round("squares", bool(evaluation))
+        found = self._squares(bool(evaluation))
         n = self._strata.ratings.n_ratings
         loss = math.sqrt(math.fsum(first for first, _ in found) / self._total_weight)
         eval_loss = math.sqrt(math.fsum(second for _, second in found) / evaluation) if evaluation else math.nan

@@ -57,36 +57,49 @@ class TeamFactorization(SeveralDevices):
     def _names(self) -> list[str]:
         return self.team.names()[: self._n]
 
-    def _round(self, method: str, *arguments: Any) -> list[Any]:
-        n, found, everybody = self._n, [], range(self._n)
+    def _sweep(self, rate: float, regularization: float) -> None:
+        n = self._n
         for s in range(n):
-            found += self.team.each(lambda d, s=s: getattr(self._blocks[d], method)((d + s) % n, *arguments), everybody)  # type: ignore[misc]
-            if n > 1:
+            if s:
                 self._hand_on(s)
-        return found
+            self.team.each(lambda d, s=s: self._blocks[d].sweep((d + s) % n, rate, regularization), range(n))  # type: ignore[misc]
 
     def _hand_on(self, s: int) -> None:
-        """After stratum *s*, copy each device's users to its next cell, and
-        fetch the items that the next device has.
+        """Before stratum *s*, copy each device's users to its next cell, and fetch the items that the next device has.
+
+        All devices copy the items that they fetch before any array is overwritten.
         """
         n = self._n
+        items = self.team.each(lambda d: self._fetched(d, (d + s) % n, (d + 1) % n), range(n))
+        self.team.each(lambda d: self._place(d, (d + s - 1) % n, (d + s) % n, items[d]), range(n))
 
-        def fetch(d: int) -> dict[str, DeviceArray]:
-            q, owner = (d + s + 1) % n, self._blocks[(d + 1) % n]
-            source, target = owner.cells[q].model, self._blocks[d].cells[q].model
-            return {name: self._sent(source, target, name) for name in owner.arrays(q, "item")}
+    def _squares(self, with_evaluation: bool) -> list[tuple[float, float]]:
+        n = self._n
 
-        def place(d: int) -> None:
-            before, q = ((d + s + k) % n for k in (0, 1))
+        def squares(d: int) -> list[tuple[float, float]]:
+            last, found = (d - 1) % n, []
+            for q in range(n):
+                if q != last:
+                    self._place(d, last, q, self._fetched(d, q, (q + 1) % n))
+                found.append(self._blocks[d].squares(q, with_evaluation))
+            return found
+
+        return [each for found in self.team.each(squares, range(n)) for each in found]
+
+    def _fetched(self, d: int, q: int, owner: int) -> dict[str, DeviceArray]:
+        """Return copies on device *d* of the items of block *q* that device *owner* has."""
+        blocks = self._blocks[owner]
+        source, target = blocks.cells[q].model, self._blocks[d].cells[q].model
+        return {name: self._sent(source, target, name) for name in blocks.arrays(q, "item")}
+
+    def _place(self, d: int, before: int, q: int, items: Mapping[str, DeviceArray]) -> None:
+        """Copy *items*, and the users of device *d* from its cell of block *before*, to its cell of block *q*."""
+        with self.team.sessions[d].driver:
             targets = self._blocks[d].arrays(q, "item")
-            for name, array in items[d].items():
+            for name, array in items.items():
                 targets[name].copy_from(array)
             self._blocks[d].move_users(before, q)
-            finish_aside(self.team.sessions[d])
-
-        # All devices copy the item factors that they fetch before any array is overwritten.
-        items = self.team.each(fetch, range(n))
-        self.team.each(place, range(n))
+        finish_aside(self.team.sessions[d])
 
     def _sent(self, source: DeviceModel, target: DeviceModel, name: str) -> DeviceArray:
         """Return a copy of the array *name* of the model *source* on the
