@@ -3,7 +3,7 @@
  * wrong answer is replayed by its seed.  It shows wrong answers only.  Seeds that are 3 modulo 4 have weak memory
  * (memory.h), the others none; with those that are 2 modulo 4 one work-item is late: it seldom gets a turn.
  *
- *   scheduler CASE FIRST_SEED SEEDS
+ *   scheduler CASE FIRST_SEED SEEDS      stops at the first seed with a wrong answer
  */
 
 static void schedule_point();
@@ -209,13 +209,16 @@ static void launch(size_t n_items, const std::function<void()> &body, Grouping g
 }
 
 #include CASES
+#ifdef ONLY_CASE
+#undef cases
+static const Case cases[] = {ONLY_CASE};
+#endif
 
 int main(int n_arguments, char **arguments) {
   if (n_arguments != 4) return 2;
   const ulong first = strtoul(arguments[2], nullptr, 10), n_seeds = strtoul(arguments[3], nullptr, 10);
   for (const Case &one : cases)
     if (!strcmp(arguments[1], one.name)) {
-      ulong n_wrong = 0, first_wrong = 0;
       for (ulong seed = first; seed < first + n_seeds; seed++) {
         Random random(seed);
         switches = Random(~seed);
@@ -225,11 +228,12 @@ int main(int n_arguments, char **arguments) {
         memory::loads = Random(~(seed << 1));
         diverged = false;
         if (one.right(random, seed) && !diverged) continue;
-        if (!n_wrong++) first_wrong = seed;
+        printf("%s: 1 of %lu seeds wrong, %lu switches\n", one.name, seed - first + 1, n_switches);
+        printf("replay with: scheduler %s %lu 1\n", one.name, seed);
+        return 1;
       }
-      printf("%s: %lu of %lu seeds wrong, %lu switches\n", one.name, n_wrong, n_seeds, n_switches);
-      if (n_wrong) printf("replay with: scheduler %s %lu 1\n", one.name, first_wrong);
-      return n_wrong != 0;
+      printf("%s: 0 of %lu seeds wrong, %lu switches\n", one.name, n_seeds, n_switches);
+      return 0;
     }
   return 2;
 }
