@@ -22,14 +22,16 @@ static const size_t STACK_BYTES = 1 << 16;
 
 enum State { READY, AT_BARRIER, AT_MEETING, ENDED };
 struct Fibre {
-  ucontext_t context;
-  std::vector<char> stack;
+  ucontext_t context;            /* where it starts */
+  jmp_buf left;                  /* where it goes on; a jump makes no system call, as swapcontext does */
+  bool has_started;
   Place place;
   State state;
   memory::Seen seen;
 };
 static std::vector<Fibre> fibres;
-static ucontext_t main_context;
+static std::vector<std::vector<char>> stacks;  /* of the fibres; kept from launch to launch */
+static jmp_buf main_left;
 static Fibre *running;
 static Random switches(1);
 static ulong switch_mask, n_switches;
@@ -62,7 +64,11 @@ static void run_next(Fibre *next) {
   n_switches++;
   running = next;
   if (next) take_local_memory(group_of(next));
-  swapcontext(before ? &before->context : &main_context, next ? &next->context : &main_context);
+  if (_setjmp(before ? before->left : main_left)) return;
+  if (!next) _longjmp(main_left, 1);
+  if (next->has_started) _longjmp(next->left, 1);
+  next->has_started = true;
+  setcontext(&next->context);
 }
 
 /* Any ready fibre; the main program when there is none.  Loops that run at every switch are over bare pointers: nothing
@@ -174,14 +180,16 @@ static void run_fibres(size_t n_fibres, size_t n) {
 #if DEV_SUB_GROUP_SIZE > 1
   exchanged.resize(n_fibres);
 #endif
-  for (Fibre &fibre : fibres) {
-    fibre.stack.resize(STACK_BYTES);
+  while (stacks.size() < n_fibres) stacks.emplace_back(STACK_BYTES);
+  for (size_t i = 0; i < n_fibres; i++) {
+    Fibre &fibre = fibres[i];
     fibre.place = {waiting_items.back(), n};
     waiting_items.pop_back();
     fibre.state = READY;
     fibre.seen = {};
     getcontext(&fibre.context);
-    fibre.context.uc_stack.ss_sp = fibre.stack.data();
+    fibre.has_started = false;
+    fibre.context.uc_stack.ss_sp = stacks[i].data();
     fibre.context.uc_stack.ss_size = STACK_BYTES;
     fibre.context.uc_link = nullptr;
     makecontext(&fibre.context, fibre_main, 0);
