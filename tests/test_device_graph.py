@@ -353,16 +353,23 @@ def test_more_vertices_than_kernels_take_are_refused(monkeypatch, name):
         find_algorithm(name).problem(generators.path(10))
 
 
+# test_graph_algorithms.py runs every strategy of these on int64 offsets.
+WIDE_ELSEWHERE = {"bfs", "color", "connected_components", "minimum_spanning_forest", "sssp"}
+
+
 @pytest.mark.long
 def test_wide_offsets_of_few_entries_are_read(session):
     """A kernel may have written int64 offsets where a host graph has int32."""
     made = uploaded(session, generators.rmat(8, 8, seed=1), offsets=np.int64)
     for name in sorted(set(MODULES) - {"factorization"}):
         settings = {"bfs": {"source": 0}, "sssp": {"source": 0}, "partition": {"n_parts": 4}}.get(name, {})
-        for strategy, entry in find_algorithm(name).strategies.items():
-            problem = find_algorithm(name).problem(made, **settings)
-            if entry.unsupported(session.facts) is None and entry.unfit(problem) is None:
-                find_function(name)(made, **settings, strategy=strategy, verify=True)
+        problem = find_algorithm(name).problem(made, **settings)
+        fit = [
+            strategy for strategy, entry in find_algorithm(name).strategies.items()
+            if entry.unsupported(session.facts) is None and entry.unfit(problem) is None
+        ]  # fmt: skip
+        for strategy in fit[:1] if name in WIDE_ELSEWHERE else fit:
+            find_function(name)(made, **settings, strategy=strategy, verify=True)
     for strategy in find_algorithm("hash_collisions").strategies:
         cg.hash_collisions(made, distance=2, strategy=strategy, distinct="sort", tile=600, verify=True)
 

@@ -531,7 +531,8 @@ def test_planted_bug_is_found(compiler, tmp_path, name):
     assert text.count(old) == 1, f"nowhere to plant {name}: {place.file} has changed"
     path.write_text(text.replace(old, new))
     subject = next(subject for subject, cases in lanes.CASES.items() if place.case in cases)
-    program = lanes.build(compiler, place.lane, subject, kernels, place.options)
+    options = (*place.options, lanes.only(subject, place.case))
+    program = lanes.build(compiler, place.lane, subject, kernels, options)
     ran = lanes.check(program, place.lane, place.case, place.seeds, runs=place.seeds)
     assert ran.returncode != 0, f"{name} was not found"
     if place.lane == "threads":

@@ -33,15 +33,16 @@ KERNEL initialize(int n, __global dist_t *restrict distances, __global uint *res
 #endif
 }
 
-KERNEL start(int n_sources, float delta, uint light_capacity, uint heavy_capacity, __global const int *restrict sources,
-             __global const offset_t *restrict row_offsets, __global int *light, __global int2 *heavy,
-             volatile __global uint *listed_in, volatile __global uint *state, volatile __global dist_t *distances,
-             __global dist_t *progress) {
+KERNEL start(int n_sources, float delta, uint few_rows, uint light_capacity, uint heavy_capacity,
+             __global const int *restrict sources, __global const offset_t *restrict row_offsets, __global int *light,
+             __global int2 *heavy, volatile __global uint *listed_in, volatile __global uint *state,
+             volatile __global dist_t *distances, __global dist_t *progress) {
   LOCAL_ARRAY uint flags;
   if (get_local_id(0) == 0) flags = 0u;
   barrier(CLK_LOCAL_MEM_FENCE);
   if (get_global_id(0) == 0) {
     progress[PROGRESS_THRESHOLD] = bucket_end(0, delta);
+    progress[PROGRESS_FEW_ROWS] = few_rows;
     progress[PROGRESS_DELTA] = as_uint(delta);
   }
   const frontiers_t all = {0, 0, &flags, light, heavy, light_capacity, heavy_capacity, state};

@@ -7,9 +7,6 @@
 #define CLGRAPH_SSSP_PILES_H
 #include "sssp/relaxing.h"
 
-#ifndef FEW_ROWS                 /* if an average turn expands fewer rows and the pile shrinks, buckets grow */
-#define FEW_ROWS 4096u
-#endif
 #ifndef LARGE_PILE               /* a pile of n / LARGE_PILE or more is looked through in the order of all vertices */
 #define LARGE_PILE 4u
 #endif
@@ -28,7 +25,8 @@
 #define PROGRESS_TURN 8
 #define PROGRESS_NEAR_TURNS 9    /* turns that expanded near vertices since the pile was last read through */
 #define PROGRESS_LAST_SIZE 10    /* size of the pile at that time */
-#define PROGRESS_WORDS 11
+#define PROGRESS_FEW_ROWS 11     /* if an average turn expands fewer rows and the pile shrinks, buckets grow */
+#define PROGRESS_WORDS 12
 /* The modes of a turn. */
 #define NEAR 0                   /* expand the frontier */
 #define SYNC 1                   /* do nothing, so that all groups see the pile and the settled vertices */
@@ -118,7 +116,8 @@ INLINE int open_bucket(place_t *at, const turn_t *turn, int n, piles_t piles, co
   const uint size = load_relaxed(pile.size);
   if (!size) return 0;
   const uint worked = load_relaxed(turn->state + STATE_WORKED + 32u * (at->pile & 3u));
-  if (size < at->last_size && worked < (ulong)FEW_ROWS * at->n_turns) at->phase.delta = fmin(2.0f * at->phase.delta, 1e30f);
+  if (size < at->last_size && worked < (ulong)progress[PROGRESS_FEW_ROWS] * at->n_turns)
+    at->phase.delta = fmin(2.0f * at->phase.delta, 1e30f);
   at->last_size = size;
   const dist_t floor = at->phase.threshold;
   const dist_t from = at->n_turns ? floor : max(floor, load_relaxed(progress + (at->pile + 3u & 3u)));

@@ -192,3 +192,7 @@ struct Case {
   const char *name;
   bool (*right)(Random &random, ulong seed);  /* runs the kernels, compares with a sequential answer */
 };
+/* ONLY_CASE: the one case to build.  clang emits no code of functions that only the table of all cases names. */
+#ifdef ONLY_CASE
+#define cases all_cases
+#endif

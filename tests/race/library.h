@@ -1,6 +1,7 @@
 /* Standard headers of the lanes and the cases.  They are compiled once for all builds of a lane (lanes.py). */
 #pragma once
 #include <pthread.h>
+#include <setjmp.h>
 #include <ucontext.h>
 
 #include <algorithm>

@@ -2,7 +2,6 @@
  * predecessors, by rounds. */
 #pragma once
 #include "searched.h"
-#define FEW_ROWS 4u              /* Small graphs have turns with fewer rows, so buckets grow now and then. */
 #include "sssp/frontier.cl"
 #define start start_predecessors
 #include "traversal/predecessors.cl"
@@ -21,7 +20,8 @@ struct Paths : Searched {
     const float delta = (float)(random.below(2) ? random.below(4) : random.below(99));
     launch(PATH_STATE_WORDS, [&] { initialize(n, distances, listed_in, settled_in, state, progress); });
     launch(2, [&] {
-      start(2, delta, light_capacity, heavy_capacity, sources, row_offsets, light, heavy, listed_in, state, distances,
+      /* Small graphs have turns with fewer rows than 4, so buckets grow now and then. */
+      start(2, delta, 4u, light_capacity, heavy_capacity, sources, row_offsets, light, heavy, listed_in, state, distances,
             progress);
     }, TOGETHER);
     is_started = are_listed_once(&state[STATE_SIZES]);

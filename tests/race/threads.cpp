@@ -77,6 +77,10 @@ static void launch(size_t n_items, const std::function<void()> &body, Grouping g
 }
 
 #include CASES
+#ifdef ONLY_CASE
+#undef cases
+static const Case cases[] = {ONLY_CASE};
+#endif
 
 int main(int n_arguments, char **arguments) {
   if (n_arguments != 3) return 2;

@@ -27,6 +27,7 @@ from clgraph.model.strategy import Strategy
 
 _FRONTIER, _DIJKSTRA, _BUCKETS = "sssp/frontier.cl", "sssp/dijkstra.cl", "sssp/buckets.cl"
 _DEEP = 40  # A search with more levels than this counts as deep.
+_FEW_ROWS = (131072, 4096)  # Rows per turn in shallow and in deep searches. Below this, buckets grow.
 # First bucket's width in units of mean weight / mean degree, for deep searches, shallow ones, and shallow with hubs.
 # Davidson et al. use buckets that are 32 × mean weight / mean degree wide.
 _DEEP_HOPS, _SHALLOW_HOPS, _HUB_HOPS = 64.0, 4.0, 0.5
@@ -90,14 +91,14 @@ def _bucketed(problem: SearchProblem, facts: DeviceFacts, *, delta: float | None
                 "listed_in": Array(n, np.uint32), "settled_in": Array(n if light_first else 1, np.uint32),
                 "distances": Array(n, held.dtype), "progress": Array("PROGRESS_WORDS", held.dtype),
             },
-            values={**queues.capacities(problem), "most_turns": _TURNS},
+            values={**queues.capacities(problem), "most_turns": _TURNS, "few_rows": _FEW_ROWS[is_deep]},
             defines={
                 **queues.queue_defines(
                     problem, facts, group, 256, entry_bytes=16 if held.wide else 8,
                     held=0 if alone or is_deep or light_first else _HELD,
                 ),
                 "DROP_LEAVES": int(has_many_leaves(problem)),
-                "LIGHT_FIRST": int(light_first), "FEW_ROWS": 4096 if is_deep else 131072, "ALONE": int(alone),
+                "LIGHT_FIRST": int(light_first), "ALONE": int(alone),
                 "ONLY_SHORT_ROWS": int(not light_first and not alone and queues.has_short_rows(problem)),
                 "STEPS": 4 if alone or not is_deep else 1 if stats.mean_degree < 8 else 2,
             },
