@@ -214,6 +214,7 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     serve(Connection(int(sys.argv[1])), sys.argv[2])
+    os._exit(0)  # The interpreter's shutdown would wait for the driver, which may hang or abort.
 
 
 if __name__ == "__main__":
