@@ -16,7 +16,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Sequence
-from functools import cache, cached_property
+from functools import cache
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
 from typing import Any, TypeVar
@@ -144,15 +144,6 @@ class Processes:
     def __len__(self) -> int:
         return len(self._devices)
 
-    @cached_property
-    def _polls(self) -> bool:
-        """Whether a thread that waits for the processes polls.
-
-        Kernels on a CPU need its core. A single process may be one of several that threads wait for, and threads that
-        poll hold up each other.
-        """
-        return 1 < len(self) == _chosen(self._devices)[1]
-
     def names(self) -> list[str]:
         """Return the names of the devices that these processes drive."""
         if not self._names:
@@ -239,12 +230,13 @@ class Processes:
         return answers
 
     def _ready(self, connections: Sequence[Connection]) -> list[Connection]:
-        """Return the connections that have an answer, or the end of a process, after waiting for the first one."""
-        if self._polls:
-            until = time.perf_counter() + _SPIN_SECONDS
-            while time.perf_counter() < until:
-                if found := wait(connections, 0):
-                    return found  # type: ignore[return-value]
+        """Wait for an answer, or for the end of a process, and return the connections that have one."""
+        # Kernels on a CPU need the core of a polling thread. Several threads may wait for a process each, and polling
+        # threads hold up each other.
+        polls, until = 1 < len(self) == _chosen(self._devices)[1], time.perf_counter() + _SPIN_SECONDS
+        while polls and time.perf_counter() < until:
+            if found := wait(connections, 0):
+                return found  # type: ignore[return-value]
         return wait(connections)  # type: ignore[return-value]
 
     def interrupt(self) -> None:
