@@ -149,6 +149,19 @@ def test_answers_stay_on_the_device(session: Session) -> None:
     assert strongly_connected_components(empty, session=session, output="device").get().labels.size == 0
 
 
+def test_condensation_is_the_graph_of_the_components(session: Session) -> None:
+    for graph in (random_digraph(300, 500, 3), swept(20, 20, 0.1), Graph.from_edges([], [], n=3, directed=True)):
+        found = strongly_connected_components(graph, session=session)
+        rows, columns = found.labels[graph.sources()], found.labels[graph.column_indices]
+        expected = {(u, v) for u, v in zip(rows.tolist(), columns.tolist(), strict=True) if u != v}
+        for dag in (cg.condensation(graph, found), cg.condensation(graph, session=session, verify=True)):
+            assert dag.directed and dag.n_vertices == found.n_components and dag.edge_weights is None
+            assert [*zip(dag.sources().tolist(), dag.column_indices.tolist(), strict=True)] == sorted(expected)
+            assert nx.is_directed_acyclic_graph(dag.to_networkx())
+    with pytest.raises(InputError, match="components are of 3 vertices, and the graph has 4"):
+        cg.condensation(Graph.from_edges([], [], n=4, directed=True), found)
+
+
 @pytest.mark.parametrize("width", [8, 32])
 def test_components_are_right_at_every_sub_group_width(width: int) -> None:
     script = (
