@@ -330,8 +330,8 @@ BUGS: dict[Place, dict[str, tuple[str, str]]] = {
     Place("strongly_connected_components/propagate.cl", "strong_components", (*ONE, *STRONG)): {
         # Edges rest although a key of theirs was lowered in the step before.
         "sweep-that-rests-too-early": (
-            "awake = load_relaxed(stamps + mine) + 1u >= t;",
-            "awake = load_relaxed(stamps + mine) >= t;",
+            "(chunk[k] < MANY && stamp + 1u >= t)",
+            "(chunk[k] < MANY && stamp >= t)",
         ),
     },
     Place("strongly_connected_components/edges.h", "strong_components", (*ONE, *STRONG)): {

@@ -125,14 +125,14 @@ class Propagation(Rounds):
     def __init__(self, plan: Plan, *, searched: bool, groups: int, collect_groups: int) -> None:
         self._room, self._searched = 0, searched
         plan.scope |= {name: plan.session.empty(2, np.int32) for name in ("edges", "other_edges")}
-        plan.scope["ranges"] = plan.session.empty(2, np.uint32)
+        plan.scope["chunks"] = plan.session.empty(1, np.uint32)
         self._collect = plan.bound(Phase(f"{COLLECT}:collect", 0, groups=collect_groups))
         constant = plan.program(PROPAGATE).constant
         phase = Phase(f"{PROPAGATE}:propagate", 0, {"first": 1, "last": 1}, groups=groups, status=_status("PROPAGATE"))
         super().__init__(plan, phase, constant("MAX_STEPS"))
         self._state, self._done, self._mask = constant("STEP_STATE"), constant("DONE"), constant("PHASE_MASK")
         self._bound, self._block_edges = constant("BOUND_LOW"), constant("BLOCK_EDGES")
-        self._ranges = constant("SUB_GROUPS_PER_GROUP")  # ranges of a block of edges
+        self._slots = constant("SUB_GROUPS_PER_GROUP * SLOTS")  # slots for the chunks of a block of edges
 
     def run(self) -> None:
         bound = self._plan.problem.graph.n_edges
@@ -150,10 +150,10 @@ class Propagation(Rounds):
             return
         if bound > MAX_EDGES:
             raise DeviceMemoryError(f"{bound:,} edges are left to be listed; a list has room for {MAX_EDGES:,}")
-        session, n_ranges = self._plan.session, self._ranges * -(-bound // self._block_edges)
-        session.check_memory({"edges": 8 * bound, "other edges": 8 * bound, "ranges": 8 * n_ranges})
+        session, n_slots = self._plan.session, self._slots * -(-bound // self._block_edges)
+        session.check_memory({"edges": 8 * bound, "other edges": 8 * bound, "chunks": 4 * n_slots})
         arrays = {name: session.empty(2 * bound, np.int32) for name in ("edges", "other_edges")}
-        arrays["ranges"] = session.empty(2 * n_ranges, np.uint32)
+        arrays["chunks"] = session.empty(n_slots, np.uint32)
         self._collect.lend(arrays)
         self.lend(arrays)
         self._room = bound

@@ -28,7 +28,7 @@ _RESIDENT_GROUPS, _GPU_GROUPS, _CPU_GROUPS = 4, 16, 32
 _GROUP = 256  # work-group size on GPUs
 _LINGER = 200  # The first work-group polls 200 times while it waits for others to start.
 _LONG_ROW = 1024  # Longer rows are cut into pieces.
-_CHUNK = 256  # consecutive vertices that share a stamp of their last change in the propagation
+_CHUNK = 64  # consecutive vertices that share the stamps of their last changes in the propagation
 _TURNS = 4  # A sweep on a GPU relaxes the edges of a block up to this number of times, while that lowers keys.
 _MOST_ROUNDS = 2**20
 
@@ -63,7 +63,7 @@ def _recipe(problem: StrongProblem, facts: DeviceFacts, rounds: int) -> Recipe:
             "control": Array("CONTROL_WORDS", np.uint32),
             **{name: Array(n, np.int32) for name in ("labels", "least")},
             **{name: Array(n, np.uint32) for name in ("forward", "backward")},
-            "stamps": Array(n // _CHUNK + 1, np.uint32),
+            **{name: Array(n // _CHUNK + 1, np.uint32) for name in ("after_stamps", "before_stamps")},
             "pieces": Array(2 * (2 * m // _LONG_ROW + 1) if size > 1 else 2, np.int32),
         } if n else {},
         values={"n": n, "m": m},
