@@ -166,7 +166,8 @@ def triangles(session: Session) -> None:
     src, dst, _ = _with_long_row(12, 30, 120, 30)
     graph = Graph.from_edges(src, dst, n=33)
     triangles(graph, strategy="tables", session=session, verify=True, short_row=1)
-    triangles(graph, strategy="marks", session=session, verify=True)
+    for strategy in ("marks", "merge"):
+        triangles(graph, strategy=strategy, session=session, verify=True)
 
 
 def core_numbers(session: Session) -> None:

@@ -10,6 +10,7 @@ static unsigned linger;          /* short: some groups come too late, and the ot
 #include "strongly_connected_components/collect.cl"
 #include "strongly_connected_components/propagate.cl"
 #include "strongly_connected_components/number.cl"
+#include "strongly_connected_components/depth_first.cl"
 
 static const Grouping TOGETHER = WG_SIZE == 1 ? INDEPENDENT : WITH_BARRIERS;
 #define IN_ONE_GROUP (ONE_LAUNCH && WG_SIZE > 1)
@@ -92,7 +93,11 @@ struct Digraph {
       while (!(reaches[u][v] && reaches[v][u])) u++;
       expected[v] = u == v ? count++ : expected[u];
     }
-    return std::equal(expected.begin(), expected.end(), numbers.begin()) && numbers[n] == count;
+    Array<uint> index(n);
+    Array<int> stack(n), places(n), in_depth(n), found(1);
+    launch(1, [&] { find_in_depth(n, row_offsets, column_indices, index, stack, places, in_depth, found); });
+    return std::equal(expected.begin(), expected.end(), numbers.begin()) && numbers[n] == count &&
+           std::equal(expected.begin(), expected.end(), in_depth.begin()) && found[0] == count;
   }
 };
 

@@ -17,6 +17,7 @@ from clgraph.runtime.programs.program import Launch
 
 _FILES = "strongly_connected_components"
 SEARCH, COLLECT, PROPAGATE, NUMBER = (f"{_FILES}/{name}.cl" for name in ("search", "collect", "propagate", "number"))
+DEPTH_FIRST = f"{_FILES}/depth_first.cl"
 MAX_EDGES = 2**32 - 2**16  # Numbers of edges in a list are uint32.
 # Rounds or steps that the host enqueues before it reads whether more are needed, if the device has no grid barrier.
 _BATCH = 8
@@ -62,6 +63,24 @@ class StrongPlan(Plan):
         count, *status = self.read((numbers, n, n + 1), *scan.statuses())
         scan.check(status)
         return int(count[0]), numbers.view(0, n)
+
+
+class DepthFirstPlan(Plan):
+    """A plan of the search in one work-item, which numbers the components itself."""
+
+    def result(self) -> tuple[int, NDArray[np.int32]]:
+        """Return the number of components, and the number of each vertex's component, after ``run()``."""
+        if not self.arrays:  # The graph has no vertices.
+            return 0, np.zeros(0, np.int32)
+        count, labels = self.read((self.arrays["count"], 0, 1), (self.arrays["labels"], 0, self.setting.values["n"]))
+        return int(count[0]), labels
+
+    def on_device(self) -> tuple[int, DeviceArray]:
+        """Return the same as :meth:`result`, with the numbers in an array on the device."""
+        if not self.arrays:
+            return 0, self.session.empty(0, np.int32)
+        (count,) = self.read((self.arrays["count"], 0, 1))
+        return int(count[0]), self.arrays["labels"].view(0, self.setting.values["n"])
 
 
 class Rounds:
