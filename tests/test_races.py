@@ -334,7 +334,7 @@ BUGS: dict[Place, dict[str, tuple[str, str]]] = {
             ") return;",
         )
     },
-    Place("strongly_connected_components/propagate.cl", "strong_components", (*ONE, *STRONG)): {
+    Place("strongly_connected_components/units.h", "strong_components", (*ONE, *STRONG)): {
         # Edges rest although a key of theirs was lowered in the step before.
         "sweep-that-rests-too-early": (
             "(chunk[k] < MANY && stamp + 1u >= t)",

@@ -26,7 +26,7 @@
  * SC 2023.
  */
 #include "common/shares.h"
-#include "strongly_connected_components/edges.h"
+#include "strongly_connected_components/units.h"
 
 #define PHASE_MASK 255u          /* the lowest bits of STEP_STATE: the kind of the step, 0 before the first one */
 #define RESET 1u
@@ -37,21 +37,9 @@
 #ifndef NATURAL                  /* filters before keys are shuffled */
 #define NATURAL 4u
 #endif
-#ifndef EACH                     /* edges of a block, for each work-item: 4 to 64 */
-#if DEV_IS_CPU
-#define EACH 64
-#else
-#define EACH 4
-#endif
-#endif
 #ifndef TURNS                    /* times that a sweep relaxes the edges of a block, while that lowers keys */
 #define TURNS 1
 #endif
-#define BLOCK_EDGES (WG_SIZE * EACH)
-#define UNIT_EDGES (SUB_GROUP_SIZE * EACH)  /* consecutive edges that a sub-group takes */
-#define AHEAD 4u                 /* units whose stamps a sub-group loads together */
-#define EMPTY (~0u)              /* in a slot for a chunk */
-#define MANY (~1u)               /* in the first slot, if there are more chunks than slots: the unit never rests */
 
 #define ANY 0u                   /* orders of vertices: keys that all components share are found by any order */
 #define RISING 1u
@@ -117,15 +105,6 @@ INLINE int lower_key(volatile __global uint *keys, int v, uint to, uint t, volat
   return lowers;
 }
 
-typedef struct {                 /* what a propagation reads and writes */
-  volatile __global uint *after_keys, *before_keys, *after_stamps, *before_stamps;
-  __global uint *chunks;         /* for each unit SLOTS chunks: TAIL_SLOTS of first ends, and HEAD_SLOTS of second ends */
-} propagated_t;
-
-/* The first edge of a lane in a block; its others follow SUB_GROUP_SIZE apart. */
-INLINE ulong first_edge(ulong block) { return block * BLOCK_EDGES + sg_in_group() * UNIT_EDGES + sg_lane(); }
-INLINE ulong unit_of(ulong block) { return block * SUB_GROUPS_PER_GROUP + sg_in_group(); }
-
 /* Relax four edges of a lane, from number `at` on, in one or both ways; edges past the last are replaced by it.  Returns the
  * ways in which it lowered a key.  Loads are grouped, so that those of all edges are in flight together. */
 INLINE uint relax(uint ways, uint t, ulong at, ulong last, keys_t keys, __global const int2 *edges, propagated_t on) {
@@ -151,23 +130,6 @@ INLINE uint relax(uint ways, uint t, ulong at, ulong last, keys_t keys, __global
   return lowered;
 }
 
-/* Write the different ones among the chunks of a sub-group to n_slots slots, in order.  Every lane calls. */
-INLINE void list_chunks(const uint *own, __global uint *slots, uint n_slots) {
-  uint least = 0u;
-  for (uint slot = 0u; slot <= n_slots; slot++) {
-    uint next = EMPTY;
-    for (int k = 0; k < EACH; k++)
-      if (own[k] >= least) next = min(next, own[k]);
-    next = sg_least(next);
-    if (sg_lane() == 0) {
-      if (slot < n_slots) slots[slot] = next;
-      else if (next != EMPTY) slots[0] = MANY;
-    }
-    if (next != EMPTY) least = next + 1u;
-    else least = EMPTY;
-  }
-}
-
 /* Give the ends of a share of the list their own keys, and list the chunks of each unit.  Every lane calls. */
 INLINE void reset(uint t, ulong n_edges, blocks_t blocks, keys_t keys, __global const int2 *edges, propagated_t on) {
   for (uint b = blocks.first; b < blocks.end; b += blocks.step) {
@@ -191,26 +153,6 @@ INLINE void reset(uint t, ulong n_edges, blocks_t blocks, keys_t keys, __global 
     list_chunks(tails, slots, TAIL_SLOTS);
     list_chunks(heads, slots + TAIL_SLOTS, HEAD_SLOTS);
   }
-}
-
-/* The ways in which units of blocks b, b + step ... are awake: a key that they read was lowered in step t - 1, or in this
- * step.  Every lane calls. */
-INLINE void find_awake(uint t, const uint *block, uint *ways, propagated_t on) {
-  for (uint k = 0u; k < AHEAD; k++) ways[k] = 0u;
-  for (uint slot = sg_lane(); slot < SLOTS; slot += SUB_GROUP_SIZE) {
-    const uint way = slot < TAIL_SLOTS ? AFTER : BEFORE;
-    uint chunk[AHEAD];
-#pragma unroll
-    for (uint k = 0u; k < AHEAD; k++) chunk[k] = block[k] == EMPTY ? EMPTY : on.chunks[unit_of(block[k]) * SLOTS + slot];
-#pragma unroll
-    for (uint k = 0u; k < AHEAD; k++) {
-      volatile __global uint *stamps = way == AFTER ? on.after_stamps : on.before_stamps;
-      const uint stamp = load_relaxed_if(chunk[k] < MANY, stamps + (chunk[k] < MANY ? chunk[k] : 0u));
-      if (chunk[k] == MANY || (chunk[k] < MANY && stamp + 1u >= t)) ways[k] |= way;
-    }
-  }
-#pragma unroll
-  for (uint k = 0u; k < AHEAD; k++) ways[k] = (sg_any(ways[k] & AFTER) ? AFTER : 0u) | (sg_any(ways[k] & BEFORE) ? BEFORE : 0u);
 }
 
 /* Sweep a share of the list; every lane calls.  Odd steps go backwards, because keys travel along the list in one direction,
