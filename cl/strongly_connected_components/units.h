@@ -20,7 +20,7 @@
 #define EMPTY (~0u)              /* in a slot for a chunk */
 #define MANY (~1u)               /* in the first slot, if there are more chunks than slots: the unit never rests */
 
-typedef struct {                 /* what a propagation reads and writes */
+typedef struct {                 /* the arrays of a propagation */
   volatile __global uint *after_keys, *before_keys, *after_stamps, *before_stamps;
   __global uint *chunks;         /* for each unit SLOTS chunks: TAIL_SLOTS of first ends, and HEAD_SLOTS of second ends */
 } propagated_t;

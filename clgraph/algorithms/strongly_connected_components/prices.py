@@ -12,7 +12,7 @@ from clgraph.model.cost import Gathers, Part, Work
 
 # A search from a pivot looks at all entries in about two rounds, and at a quarter of them in each round after four.
 _LOOKS, _LATE_LOOKS, _EARLY_ROUNDS = 2.0, 0.25, 4.0
-_CPU_SEARCH = 2.0  # The search takes about twice as long on two cores of an EPYC as its gathers predict.
+_CPU_SEARCH = 2.0  # On two cores of an EPYC the search takes about 2 × the time of its predicted gathers.
 MAX_ROUNDS = 32  # rounds of a search before it is cut off
 # Steps of the propagation on graphs of any depth, and for each level of depth. Graphs that are deeper than 2 √n are
 # long paths, along which keys travel quickly. Counted on meshes and random graphs.
@@ -24,7 +24,7 @@ _LEFT_SHARE = 0.02  # share of the entries that are still live after a complete 
 # Time of scipy's search in units of a plain traversal, and its passes over entries and vertices. On one core of an EPYC
 # (family 26) the search of R-MAT graphs, random graphs and meshes takes 3 to 6 times as long as a traversal.
 _TRAVERSALS, _SCANS, _SCANS_OF_VERTICES = 5.0, 0.5, 4.0
-_OWN_TRAVERSALS = 2.5  # the same for the kernel find_in_depth, which takes half as long as scipy's search
+_OWN_TRAVERSALS = 2.5  # the same for the kernel find_in_depth, which takes 0.5 × the time of scipy's search
 _CALL = Work(host_seconds=5e-5)  # A call to scipy takes this time on a graph of any size.
 
 
