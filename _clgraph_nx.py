@@ -26,6 +26,7 @@ bfs_successors
 bfs_tree
 bidirectional_dijkstra
 clustering
+condensation
 connected_components
 core_number
 degree_centrality

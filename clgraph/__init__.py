@@ -53,6 +53,7 @@ if TYPE_CHECKING:  # Type checkers and editors read these imports. A test compar
     from clgraph.algorithms.strongly_connected_components import (
         strongly_connected_components as strongly_connected_components,
     )
+    from clgraph.algorithms.strongly_connected_components.condensation import condensation as condensation
     from clgraph.algorithms.triangles import Triangles as Triangles
     from clgraph.algorithms.triangles import triangles as triangles
     from clgraph.data.graphs.graph import Graph as Graph
@@ -101,6 +102,7 @@ _NAMES = {  # Each key is a module of the package, and its value lists the publi
     "clgraph.algorithms.partition": "Partition partition",
     "clgraph.algorithms.sssp": "ShortestPaths sssp",
     "clgraph.algorithms.strongly_connected_components": "StrongComponents strongly_connected_components",
+    "clgraph.algorithms.strongly_connected_components.condensation": "condensation",
     "clgraph.algorithms.triangles": "Triangles triangles",
     "clgraph.data.graphs.graph": "Graph",
     "clgraph.data.meshes.planar_graph": "PlanarGraph",

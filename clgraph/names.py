@@ -9,6 +9,7 @@ from collections.abc import Iterable
 _ELSEWHERE = {
     "cc": "connected_components",
     "components": "connected_components",
+    "condensation": "strongly_connected_components",
     "coloring": "color",
     "colouring": "color",
     "conflicts": "hash_collisions",

@@ -158,7 +158,7 @@ def ranks(session: Session) -> None:
 
 
 def triangles(session: Session) -> None:
-    """Count triangles with tables so small that rows are cut in pieces, and by marks."""
+    """Count triangles with tables so small that rows are cut in pieces, by marks and by merging."""
     from clgraph.algorithms.triangles import triangles
 
     for name in ("orient", "count"):
@@ -166,7 +166,8 @@ def triangles(session: Session) -> None:
     src, dst, _ = _with_long_row(12, 30, 120, 30)
     graph = Graph.from_edges(src, dst, n=33)
     triangles(graph, strategy="tables", session=session, verify=True, short_row=1)
-    triangles(graph, strategy="marks", session=session, verify=True)
+    for strategy in ("marks", "merge"):
+        triangles(graph, strategy=strategy, session=session, verify=True)
 
 
 def core_numbers(session: Session) -> None:
@@ -302,7 +303,7 @@ def strong_components(session: Session) -> None:
 
     src, dst, _ = _with_long_row(4, 60, 70, 40)
     graph = Graph.from_edges(src, dst, n=64, directed=True)
-    for strategy in STRATEGIES:
+    for strategy in _supported(STRATEGIES, session):
         strongly_connected_components(graph, strategy=strategy, session=session, verify=True)
 
 

@@ -122,6 +122,13 @@ BUGS: dict[Place, dict[str, tuple[str, str]]] = {
             " store_relaxed(control + N_TAKEN, first / BLOCK + 1u);",
         ),
     },
+    Place("triangles/merge.cl", "triangle_merge", ONE): {
+        "merged-block-taken-in-two-steps": (
+            "const uint first = fetch_add(control + N_TAKEN, 1u) * BLOCK;",
+            "const uint first = load_relaxed(control + N_TAKEN) * BLOCK;"
+            " store_relaxed(control + N_TAKEN, first / BLOCK + 1u);",
+        ),
+    },
     Place("connected_components/phases.cl", "lists"): {
         # Another work-item's halving may overwrite a root by an ancestor that is none. Then the forest is not flat.
         "flattened-by-halving": (
@@ -327,11 +334,11 @@ BUGS: dict[Place, dict[str, tuple[str, str]]] = {
             ") return;",
         )
     },
-    Place("strongly_connected_components/propagate.cl", "strong_components", (*ONE, *STRONG)): {
+    Place("strongly_connected_components/units.h", "strong_components", (*ONE, *STRONG)): {
         # Edges rest although a key of theirs was lowered in the step before.
         "sweep-that-rests-too-early": (
-            "awake = load_relaxed(stamps + mine) + 1u >= t;",
-            "awake = load_relaxed(stamps + mine) >= t;",
+            "(chunk[k] < MANY && stamp + 1u >= t)",
+            "(chunk[k] < MANY && stamp >= t)",
         ),
     },
     Place("strongly_connected_components/edges.h", "strong_components", (*ONE, *STRONG)): {

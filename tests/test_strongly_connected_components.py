@@ -26,6 +26,7 @@ from clgraph.runtime.session import Session
 OPTIONS: dict[str, list[dict[str, Any]]] = {
     "forward_backward": [{"rounds": k} for k in (1, 3)],
     "min_propagation": [],
+    "depth_first": [],
     "host": [],
 }
 CASES = [(name, {}) for name in STRATEGIES] + [(name, o) for name in STRATEGIES for o in OPTIONS[name]]
@@ -38,6 +39,8 @@ def expected(graph: Graph) -> tuple[int, np.ndarray]:
 
 
 def assert_right(graph: Graph, session: Session, strategy: str, **options: Any) -> None:
+    if reason := STRATEGIES[strategy].unsupported(session.facts):
+        pytest.skip(reason)
     n_components, labels = expected(graph)
     plan = STRATEGIES[strategy].plan(session, as_problem(graph), **options)
     for _ in range(2):  # a plan may run again
@@ -47,6 +50,10 @@ def assert_right(graph: Graph, session: Session, strategy: str, **options: Any) 
     result = strongly_connected_components(graph, strategy=strategy, session=session, verify=True, **options)
     assert result.n_components == n_components and np.array_equal(result.labels, labels)
     assert result.labels.dtype == np.int32
+
+
+def strategies_of(session: Session) -> list[str]:
+    return [name for name, strategy in STRATEGIES.items() if strategy.unsupported(session.facts) is None]
 
 
 def random_digraph(n: int, m: int, seed: int) -> Graph:
@@ -133,7 +140,7 @@ def test_matrices_and_graphs_of_networkx(session: Session) -> None:
     sets = {frozenset(each) for each in nx.strongly_connected_components(digraph)}
     matrix = nx.to_scipy_sparse_array(digraph, dtype=np.float64)
     for data in (digraph, matrix, sp.csr_matrix(matrix)):
-        for strategy in STRATEGIES:
+        for strategy in strategies_of(session):
             found = strongly_connected_components(data, strategy=strategy, session=session, verify=True)
             assert {frozenset(np.flatnonzero(found.labels == k).tolist()) for k in range(found.n_components)} == sets
     named = strongly_connected_components(nx.DiGraph([("a", "b"), ("b", "a"), ("b", "c")]), session=session)
@@ -142,11 +149,25 @@ def test_matrices_and_graphs_of_networkx(session: Session) -> None:
 
 def test_answers_stay_on_the_device(session: Session) -> None:
     graph = random_digraph(2000, 5000, 9)
-    there = strongly_connected_components(graph, strategy="forward_backward", session=session, output="device")
     n_components, labels = expected(graph)
-    assert there.n_components == n_components and np.array_equal(there.get().labels, labels)
+    for strategy in set(strategies_of(session)) - {"host"}:
+        there = strongly_connected_components(graph, strategy=strategy, session=session, output="device")
+        assert there.n_components == n_components and np.array_equal(there.get().labels, labels)
     empty = Graph.from_edges([], [], directed=True)
     assert strongly_connected_components(empty, session=session, output="device").get().labels.size == 0
+
+
+def test_condensation_is_the_graph_of_the_components(session: Session) -> None:
+    for graph in (random_digraph(300, 500, 3), swept(20, 20, 0.1), Graph.from_edges([], [], n=3, directed=True)):
+        found = strongly_connected_components(graph, session=session)
+        rows, columns = found.labels[graph.sources()], found.labels[graph.column_indices]
+        expected = {(u, v) for u, v in zip(rows.tolist(), columns.tolist(), strict=True) if u != v}
+        for dag in (cg.condensation(graph, found), cg.condensation(graph, session=session, verify=True)):
+            assert dag.directed and dag.n_vertices == found.n_components and dag.edge_weights is None
+            assert [*zip(dag.sources().tolist(), dag.column_indices.tolist(), strict=True)] == sorted(expected)
+            assert nx.is_directed_acyclic_graph(dag.to_networkx())
+    with pytest.raises(InputError, match="components are of 3 vertices, and the graph has 4"):
+        cg.condensation(Graph.from_edges([], [], n=4, directed=True), found)
 
 
 @pytest.mark.parametrize("width", [8, 32])
@@ -189,7 +210,7 @@ def test_numbers_follow_the_smallest_vertices() -> None:
     assert numbered(np.array([2, 0, 2, 1, 0], np.int32), 3).tolist() == [0, 1, 0, 2, 1]
 
 
-def test_the_pick_is_the_host_for_meshes_and_small_graphs(pocl: Session) -> None:
+def test_the_pick_is_sequential_for_meshes_and_small_graphs(pocl: Session) -> None:
     assert cg.strongly_connected_components(random_digraph(50, 90, 1)).info.strategy == "host"
-    assert strongly_connected_components(swept(300, 300, 0.01), session=pocl).info.strategy == "host"
+    assert strongly_connected_components(swept(300, 300, 0.01), session=pocl).info.strategy == "depth_first"
     assert strongly_connected_components(random_digraph(60_000, 900_000, 1), session=pocl).info.strategy != "host"

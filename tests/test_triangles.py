@@ -24,6 +24,7 @@ from clgraph.runtime.session import Session
 OPTIONS: dict[str, list[dict[str, Any]]] = {
     "tables": [{"short_row": 1}, {"short_row": 2**31 - 1}],
     "marks": [],
+    "merge": [],
     "host": [],
 }
 SMALL_TABLES = {"TEAM_SLOTS": 8, "LONG_SLOTS": 32}
@@ -127,7 +128,7 @@ def test_a_plan_runs_again(session: Session) -> None:
 
 def test_bad_arguments_are_refused(pocl: Session) -> None:
     for data in (*(make() for make in DIRECTED.values()), nx.DiGraph([(0, 1)]), sp.csr_array(np.triu(np.ones((3, 3))))):
-        for strategy in ("tables", "marks", "host"):
+        for strategy in ("tables", "marks", "merge", "host"):
             with pytest.raises(InputError, match="the graph is directed; triangles are counted in undirected graphs"):
                 cg.triangles(data, session=pocl, strategy=strategy)
     for short_row in (0, 2**31, "1"):

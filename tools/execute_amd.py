@@ -52,6 +52,8 @@ ON_CPUS = {
         "start_round",
     ),
     "primitives/segmented_reduce.cl": ("reduce_pieces",),
+    "strongly_connected_components/depth_first.cl": ("find_in_depth",),
+    "triangles/merge.cl": ("count_merged",),
     "sssp/buckets.cl": ("search", "start"),
     "sssp/dijkstra.cl": ("search", "start"),
     "triangles/marks.cl": ("count_marked",),

@@ -1,6 +1,7 @@
 /* Lists the live edges, whose ends may be in one component that is not known yet.
  *
- * A work-group takes blocks of rows, a work-item the short rows among its own; longer rows are shared as in search.cl.
+ * A work-group takes blocks of rows, a work-item the short rows among its ROWS consecutive ones, so the list has the order of
+ * the rows, but for the order of sub-groups; longer rows are shared as in search.cl.
  * Vertices with both marks of the search are in one component.  If the search has marked all that it reaches, an edge between
  * different classes joins different components, and is dropped.  If the search was cut off, all vertices with both marks are
  * replaced by the pivot, which joins them to one vertex.  Edges from a vertex to itself are dropped.
@@ -78,7 +79,7 @@ INLINE void list_together(int u, uint marks, offset_t begin, offset_t end, graph
 /* Rows of a block: v is the k-th of a work-item.  Returns its length and marks, or 0 if it has no live edges. */
 INLINE offset_t row_of(int n, uint block, int k, int *v, uint *marks, offset_t *begin,
                        __global const offset_t *row_offsets, graph_t in) {
-  long u = (long)block * (WG_SIZE * ROWS) + (long)k * WG_SIZE + (long)get_local_id(0);
+  long u = (long)block * (WG_SIZE * ROWS) + (long)get_local_id(0) * ROWS + (long)k;
   *v = 0;
   *begin = 0;
   *marks = 0u;

@@ -5,8 +5,9 @@
  *
  *   reset   each end of an edge gets its own key, twice
  *   sweep   Edge (u, v) lowers the key of v to that of the vertex that gave u its key, and the other way round.  So keys travel
- *           farther in each sweep.  Edges rest while no end of those of their sub-group gets another key: a key that changes
- *           puts the number of the step into the stamp of its chunk of vertices.  A sweep that lowers nothing is the last.
+ *           farther in each sweep.  A key that changes puts the number of the step into the stamp of its chunk of vertices,
+ *           which has two stamps.  A unit, which is the edges of a sub-group, rests one way while the chunks from which it
+ *           reads keys that way have old stamps.  A sweep that lowers nothing is the last.
  *   filter  A vertex whose two keys are equal is in the component of the vertex with that key: this vertex reaches it, and is
  *           reached from it.  An edge stays in the list, the other of two, if its ends have equal pairs of keys and are not
  *           in a component that is found.  Other edges join different components.
@@ -15,9 +16,9 @@
  * keys are the numbers of vertices.  Orders in which only a few components are found in each filter are possible; so later
  * keys are products with an odd number that changes after each filter.  The pivot always has the key 0.
  *
- * Races: each key is that of a vertex that does reach v, or is reached.  Keys are lowered by plain stores, so a store may put
- * a higher key in the place of a lower one, which another work-item has just stored.  Either costs another sweep, as does a
- * stale key: who stores one writes the number of the step to CHANGED, which only grows.  The last sweep stores nothing.  STEP_STATE holds the steps in two words:
+ * Races: each key is that of a vertex that does reach v, or is reached.  Keys are lowered by atomics, so they only fall.  A
+ * stale key costs another sweep: the work-item that lowers a key writes the number of the step to CHANGED, which only grows,
+ * and the stamp wakes the units that read the key.  The last sweep lowers nothing.  STEP_STATE holds the steps in two words:
  * work-group 0 writes the word of this step while the others read that of the step before.  Barriers of the grid, or
  * launches, separate the steps.
  *
@@ -25,7 +26,7 @@
  * SC 2023.
  */
 #include "common/shares.h"
-#include "strongly_connected_components/edges.h"
+#include "strongly_connected_components/units.h"
 
 #define PHASE_MASK 255u          /* the lowest bits of STEP_STATE: the kind of the step, 0 before the first one */
 #define RESET 1u
@@ -36,19 +37,8 @@
 #ifndef NATURAL                  /* filters before keys are shuffled */
 #define NATURAL 4u
 #endif
-#ifndef EACH                     /* edges of a block, for each work-item: 4 to 64 */
-#if DEV_IS_CPU
-#define EACH 64
-#else
-#define EACH 4
-#endif
-#endif
 #ifndef TURNS                    /* times that a sweep relaxes the edges of a block, while that lowers keys */
 #define TURNS 1
-#endif
-#define BLOCK_EDGES (WG_SIZE * EACH)
-#ifndef MAX_CHUNKS               /* A sub-group whose edges have ends in a wider range of chunks never rests. */
-#define MAX_CHUNKS 256u
 #endif
 
 #define ANY 0u                   /* orders of vertices: keys that all components share are found by any order */
@@ -109,99 +99,89 @@ INLINE uint key_of(int v, uint flip, keys_t keys) { return ((uint)v ^ flip) * ke
 INLINE int vertex_of(uint key, uint flip, keys_t keys) { return (int)(key * keys.inverse ^ flip); }
 
 /* Lower the key of v.  Returns whether that changed it, and stamps the chunk of v if so. */
-INLINE int lower_by_store(volatile __global uint *keys, int v, uint to, uint t, volatile __global uint *stamps) {
-  int lowers = load_relaxed(keys + v) > to;
-  if (lowers) {
-    store_relaxed(keys + v, to);
-    store_relaxed(stamps + v / CHUNK, t);
-  }
+INLINE int lower_key(volatile __global uint *keys, int v, uint to, uint t, volatile __global uint *stamps) {
+  const int lowers = load_relaxed(keys + v) > to && fetch_min(keys + v, to) > to;
+  if (lowers) store_relaxed(stamps + v / CHUNK, t);
   return lowers;
 }
 
-/* Relax four edges, WG_SIZE apart, from number `at` on; edges past the last are replaced by it.  Returns whether it
- * lowered a key.  Loads are grouped, so that those of all edges are in flight together. */
-INLINE int relax(uint t, ulong at, ulong last, keys_t keys, __global const int2 *edges,
-                 volatile __global uint *after_keys, volatile __global uint *before_keys, volatile __global uint *stamps) {
+/* Relax four edges of a lane, from number `at` on, in one or both ways; edges past the last are replaced by it.  Returns the
+ * ways in which it lowered a key.  Loads are grouped, so that those of all edges are in flight together. */
+INLINE uint relax(uint ways, uint t, ulong at, ulong last, keys_t keys, __global const int2 *edges, propagated_t on) {
   int2 edge[4];
-  uint to_v[4], to_u[4];
-  int lowered = 0;
+  uint to_v[4], to_u[4], lowered = 0u;
 #pragma unroll
-  for (int k = 0; k < 4; k++) edge[k] = edges[min(at + (ulong)(k * WG_SIZE), last)];
+  for (int k = 0; k < 4; k++) edge[k] = edges[min(at + (ulong)(k * SUB_GROUP_SIZE), last)];
 #pragma unroll
   for (int k = 0; k < 4; k++) {
-    to_v[k] = load_relaxed(after_keys + edge[k].x);
-    to_u[k] = load_relaxed(before_keys + edge[k].y);
+    to_v[k] = load_relaxed_if(ways & AFTER, on.after_keys + edge[k].x);
+    to_u[k] = load_relaxed_if(ways & BEFORE, on.before_keys + edge[k].y);
   }
 #pragma unroll
   for (int k = 0; k < 4; k++) {
-    to_v[k] = load_relaxed(after_keys + vertex_of(to_v[k], keys.after_flip, keys));
-    to_u[k] = load_relaxed(before_keys + vertex_of(to_u[k], keys.before_flip, keys));
+    if (ways & AFTER) to_v[k] = load_relaxed(on.after_keys + vertex_of(to_v[k], keys.after_flip, keys));
+    if (ways & BEFORE) to_u[k] = load_relaxed(on.before_keys + vertex_of(to_u[k], keys.before_flip, keys));
   }
 #pragma unroll
   for (int k = 0; k < 4; k++) {
-    lowered |= lower_by_store(after_keys, edge[k].y, to_v[k], t, stamps);
-    lowered |= lower_by_store(before_keys, edge[k].x, to_u[k], t, stamps);
+    if ((ways & AFTER) && lower_key(on.after_keys, edge[k].y, to_v[k], t, on.after_stamps)) lowered |= AFTER;
+    if ((ways & BEFORE) && lower_key(on.before_keys, edge[k].x, to_u[k], t, on.before_stamps)) lowered |= BEFORE;
   }
   return lowered;
 }
 
-/* Give the ends of a share of the list their own keys.  ranges: for each sub-group of a block, the first and the last chunk
- * of its ends.  Every lane calls. */
-INLINE void reset(uint t, ulong n_edges, blocks_t blocks, keys_t keys, __global const int2 *edges,
-                  volatile __global uint *after_keys, volatile __global uint *before_keys, volatile __global uint *stamps,
-                  __global uint2 *ranges) {
+/* Give the ends of a share of the list their own keys, and list the chunks of each unit.  Every lane calls. */
+INLINE void reset(uint t, ulong n_edges, blocks_t blocks, keys_t keys, __global const int2 *edges, propagated_t on) {
   for (uint b = blocks.first; b < blocks.end; b += blocks.step) {
-    uint first = ~0u, last = 0u;
+    uint tails[EACH], heads[EACH];
     for (int k = 0; k < EACH; k++) {
-      const ulong at = (ulong)b * BLOCK_EDGES + (ulong)(k * WG_SIZE) + get_local_id(0);
+      const ulong at = first_edge(b) + (ulong)(k * SUB_GROUP_SIZE);
+      tails[k] = heads[k] = EMPTY;
       if (at >= n_edges) continue;
-      const int ends[2] = {edges[at].x, edges[at].y};
+      const int2 edge = edges[at];
       for (int i = 0; i < 2; i++) {
-        const uint chunk = (uint)ends[i] / CHUNK;
-        store_relaxed(after_keys + ends[i], key_of(ends[i], keys.after_flip, keys));
-        store_relaxed(before_keys + ends[i], key_of(ends[i], keys.before_flip, keys));
-        store_relaxed(stamps + chunk, t);
-        first = min(first, chunk);
-        last = max(last, chunk);
+        const int v = i ? edge.y : edge.x;
+        store_relaxed(on.after_keys + v, key_of(v, keys.after_flip, keys));
+        store_relaxed(on.before_keys + v, key_of(v, keys.before_flip, keys));
       }
+      tails[k] = (uint)edge.x / CHUNK;
+      heads[k] = (uint)edge.y / CHUNK;
+      store_relaxed(on.after_stamps + tails[k], t);
+      store_relaxed(on.before_stamps + heads[k], t);
     }
-    first = sg_least(first);
-    last = sg_greatest(last);
-    if (sg_lane() == 0) ranges[(ulong)b * SUB_GROUPS_PER_GROUP + sg_in_group()] = (uint2)(first, last);
+    __global uint *slots = on.chunks + unit_of(b) * SLOTS;
+    list_chunks(tails, slots, TAIL_SLOTS);
+    list_chunks(heads, slots + TAIL_SLOTS, HEAD_SLOTS);
   }
 }
 
-/* Whether a key of these chunks was lowered in step t - 1, or in this step.  All lanes of a sub-group have one range. */
-INLINE int is_awake(uint t, uint2 range, volatile __global uint *stamps) {
-  int awake = range.y - range.x >= MAX_CHUNKS;
-  for (uint chunk = range.x; chunk <= range.y && !sg_any(awake); chunk += SUB_GROUP_SIZE) {
-    const uint mine = chunk + sg_lane();
-    if (mine <= range.y) awake = load_relaxed(stamps + mine) + 1u >= t;
-  }
-  return sg_any(awake);
-}
-
-/* Sweep a share of the list; every lane calls.  A sub-group rests if no end of its edges got another key in the step before.  Odd steps go backwards, because keys travel along the list in one
- * direction, and against it in the other. */
-INLINE int sweep(uint t, ulong n_edges, blocks_t blocks, keys_t keys, __global const int2 *edges,
-                 volatile __global uint *after_keys, volatile __global uint *before_keys, volatile __global uint *stamps,
-                 __global const uint2 *ranges) {
-  int lowered = 0;
-  for (uint b = blocks.first; b < blocks.end; b += blocks.step) {
-    const int backwards = t & 1u;
-    const uint from_end = blocks.end - 1u - b + (DEV_IS_CPU ? blocks.first : 0u);
-    const ulong block = backwards ? from_end : b, base = block * BLOCK_EDGES + get_local_id(0);
-    int any = is_awake(t, ranges[block * SUB_GROUPS_PER_GROUP + sg_in_group()], stamps);
-    for (int turn = 0; turn < TURNS && sg_any(any); turn++) {
-      any = 0;
-      for (int k = 0; k < EACH; k += 4) {
-        const ulong at = base + (ulong)(backwards ? EACH - 4 - k : k) * WG_SIZE;
-        if (at < n_edges) any |= relax(t, at, n_edges - 1ul, keys, edges, after_keys, before_keys, stamps);
+/* Sweep a share of the list; every lane calls.  Odd steps go backwards, because keys travel along the list in one direction,
+ * and against it in the other. */
+INLINE int sweep(uint t, ulong n_edges, blocks_t blocks, keys_t keys, __global const int2 *edges, propagated_t on) {
+  const int backwards = t & 1u;
+  const uint n_blocks = blocks.end > blocks.first ? (blocks.end - blocks.first + blocks.step - 1u) / blocks.step : 0u;
+  uint lowered = 0u;
+  for (uint first = 0u; first < n_blocks; first += AHEAD) {
+    uint block[AHEAD], awake[AHEAD];
+    for (uint i = 0u; i < AHEAD; i++) {
+      const uint number = backwards ? n_blocks - 1u - (first + i) : first + i;
+      block[i] = first + i < n_blocks ? blocks.first + number * blocks.step : EMPTY;
+    }
+    find_awake(t, block, awake, on);
+    for (uint i = 0u; i < AHEAD; i++) {
+      uint ways = awake[i];
+      for (int turn = 0; turn < TURNS && ways; turn++) {
+        uint any = 0u;
+        for (int k = 0; k < EACH; k += 4) {
+          const ulong at = first_edge(block[i]) + (ulong)((backwards ? EACH - 4 - k : k) * SUB_GROUP_SIZE);
+          if (at < n_edges) any |= relax(ways, t, at, n_edges - 1ul, keys, edges, on);
+        }
+        lowered |= any;
+        ways = (sg_any(any & AFTER) ? AFTER : 0u) | (sg_any(any & BEFORE) ? BEFORE : 0u);
       }
-      lowered |= any;
     }
   }
-  return lowered;
+  return lowered != 0u;
 }
 
 /* Move the edges that stay to the other list, and label the vertices whose components are found. */
@@ -209,10 +189,10 @@ INLINE void filter(int finds, ulong n_edges, blocks_t blocks, keys_t keys, __glo
                    volatile __global uint *n_kept, volatile __global uint *after_keys, volatile __global uint *before_keys,
                    volatile __global int *labels, __local uint *room) {
   for (uint b = blocks.first; b < blocks.end; b += blocks.step) {
-    const ulong base = (ulong)b * BLOCK_EDGES + get_local_id(0);
+    const ulong base = first_edge(b);
     ulong stays = 0ul;
     for (int k = 0; k < EACH; k++) {
-      const ulong at = base + (ulong)(k * WG_SIZE);
+      const ulong at = base + (ulong)(k * SUB_GROUP_SIZE);
       if (at >= n_edges) continue;
       const int2 edge = edges[at];
       const uint2 u = {load_relaxed(after_keys + edge.x), load_relaxed(before_keys + edge.x)};
@@ -223,14 +203,16 @@ INLINE void filter(int finds, ulong n_edges, blocks_t blocks, keys_t keys, __glo
       if (!is_found && u.x == v.x && u.y == v.y) stays |= 1ul << k;
     }
     uint slot = take_slots_of_group(n_kept, (uint)popcount(stays), room);
-    for (; stays; stays &= stays - 1ul) kept[slot++] = edges[base + (ulong)(lowest_lane(stays) * WG_SIZE)];
+    for (; stays; stays &= stays - 1ul) kept[slot++] = edges[base + (ulong)(lowest_lane(stays) * SUB_GROUP_SIZE)];
   }
 }
 
 /* Steps first ... last, or fewer if no edge is left.  Without barriers of the grid, each launch makes one step. */
 KERNEL propagate(uint first, uint last, volatile __global uint *control, __global int2 *edges, __global int2 *other_edges,
-                 volatile __global uint *after_keys, volatile __global uint *before_keys, volatile __global uint *stamps,
-                 __global uint2 *ranges, volatile __global int *labels) {
+                 volatile __global uint *after_keys, volatile __global uint *before_keys,
+                 volatile __global uint *after_stamps, volatile __global uint *before_stamps, __global uint *chunks,
+                 volatile __global int *labels) {
+  const propagated_t on = {after_keys, before_keys, after_stamps, before_stamps, chunks};
   LOCAL_ARRAY uint room[2];
 #if ONE_LAUNCH
   LOCAL_ARRAY int passed;
@@ -250,12 +232,13 @@ KERNEL propagate(uint first, uint last, volatile __global uint *control, __globa
     const keys_t keys = keys_of_step(step, control);
     if (step.phase == SWEEP) {
       if (clears) store_relaxed(n_kept, 0u);
-      int lowered = sweep(t, n_edges, blocks, keys, now, after_keys, before_keys, stamps, ranges);
+      int lowered = sweep(t, n_edges, blocks, keys, now, on);
       if (sg_any(lowered) && sg_lane() == 0) store_relaxed(control + CHANGED, t);
     } else if (step.phase == FILTER) {
-      filter(step.order == ANY, n_edges, blocks, keys, now, step.current ? edges : other_edges, n_kept, after_keys, before_keys, labels, room);
+      filter(step.order == ANY, n_edges, blocks, keys, now, step.current ? edges : other_edges, n_kept, after_keys,
+             before_keys, labels, room);
     } else {
-      reset(t, n_edges, blocks, keys, now, after_keys, before_keys, stamps, ranges);
+      reset(t, n_edges, blocks, keys, now, on);
     }
 #if ONE_LAUNCH
     if (!grid_barrier(control + PROPAGATE_GRID, members, &passed)) return;

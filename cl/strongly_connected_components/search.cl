@@ -29,12 +29,13 @@
  * Race: sub-groups take slots of the list by atomic additions. */
 KERNEL start(int n, __global const offset_t *restrict row_offsets, __global int *restrict labels,
              __global int *restrict least, __global uint *restrict forward, __global uint *restrict backward,
-             __global uint *restrict stamps, __global int2 *restrict pieces, volatile __global uint *control) {
+             __global uint *restrict after_stamps, __global uint *restrict before_stamps, __global int2 *restrict pieces,
+             volatile __global uint *control) {
   for (long v = get_global_id(0); v < n; v += get_global_size(0)) {
     labels[v] = (int)v;
     least[v] = n;
     forward[v] = backward[v] = 0u;
-    if (v % CHUNK == 0) stamps[v / CHUNK] = 0u;
+    if (v % CHUNK == 0) after_stamps[v / CHUNK] = before_stamps[v / CHUNK] = 0u;
 #if CUTS_ROWS
     offset_t length = row_offsets[v + 1] - row_offsets[v];
     if (length <= LONG_ROW) continue;

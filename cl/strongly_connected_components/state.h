@@ -21,9 +21,12 @@
 #define FILTERS 227
 #define CONTROL_WORDS 256
 
-#ifndef CHUNK                    /* consecutive vertices that share a stamp of the propagation */
-#define CHUNK 256
+#ifndef CHUNK                    /* consecutive vertices that share two stamps of the propagation */
+#define CHUNK 64
 #endif
+#define TAIL_SLOTS 8u            /* slots of a unit of edges for the chunks of their first ends, and of their second ends */
+#define HEAD_SLOTS 24u
+#define SLOTS (TAIL_SLOTS + HEAD_SLOTS)
 #ifndef ONE_LAUNCH               /* 1: all rounds or steps in one launch, with barriers of the grid */
 #define ONE_LAUNCH 0
 #endif

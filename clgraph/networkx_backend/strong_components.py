@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import networkx as nx
 import numpy as np
 
 from clgraph.algorithms.strongly_connected_components import StrongComponents
@@ -29,6 +30,12 @@ def strongly_connected_components(G: Any) -> Iterator[set[Any]]:
 def number_strongly_connected_components(G: Any) -> int:
     adjacency = arrays(G)
     return _found(adjacency.graph).n_components if len(adjacency) else 0
+
+
+def condensation(G: Any, scc: Any = None) -> nx.DiGraph:
+    """Return the graph that networkx makes of the components, which are numbered by their first nodes."""
+    made: nx.DiGraph = by_networkx("condensation", G, list(strongly_connected_components(G)) if scc is None else scc)
+    return made
 
 
 def is_strongly_connected(G: Any) -> bool:

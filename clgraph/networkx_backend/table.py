@@ -195,7 +195,7 @@ _ROWS: list[tuple[str, Refusal, str, str]] = [
         "strong_components",
         _nothing,
         "linear",
-        "strongly_connected_components number_strongly_connected_components is_strongly_connected",
+        "strongly_connected_components number_strongly_connected_components is_strongly_connected condensation",
     ),
     ("components", _nothing, "sorted", "is_forest"),
     ("components", _nothing, "early", "is_bipartite"),

@@ -10,6 +10,7 @@ static unsigned linger;          /* short: some groups come too late, and the ot
 #include "strongly_connected_components/collect.cl"
 #include "strongly_connected_components/propagate.cl"
 #include "strongly_connected_components/number.cl"
+#include "strongly_connected_components/depth_first.cl"
 
 static const Grouping TOGETHER = WG_SIZE == 1 ? INDEPENDENT : WITH_BARRIERS;
 #define IN_ONE_GROUP (ONE_LAUNCH && WG_SIZE > 1)
@@ -18,8 +19,7 @@ struct Digraph {
   int n, m;
   size_t n_items;
   Array<int> row_offsets, column_indices, labels, least;
-  Array<uint> forward, backward, control, stamps;
-  Array<uint2> ranges;
+  Array<uint> forward, backward, control, after_stamps, before_stamps, chunks;
   Array<int2> pieces, edges, other_edges;
 
   explicit Digraph(Random &random) : n(4 + (int)random.below(26)), control(CONTROL_WORDS) {
@@ -38,8 +38,8 @@ struct Digraph {
     for (auto *words : {&forward, &backward}) words->resize(n);
     pieces.resize(2 * m / LONG_ROW + 1);
     for (auto *list : {&edges, &other_edges}) list->resize(m + 1);
-    stamps.resize(n / CHUNK + 1);
-    ranges.resize((m / BLOCK_EDGES + 1) * SUB_GROUPS_PER_GROUP);
+    for (auto *words : {&after_stamps, &before_stamps}) words->resize(n / CHUNK + 1);
+    chunks.resize((m / BLOCK_EDGES + 1) * SUB_GROUPS_PER_GROUP * SLOTS);
     n_items = WG_SIZE * (IN_ONE_GROUP ? 1 : 1 + random.below(4));
     linger = random.below(2) || WG_SIZE > 1 ? 30 : ~0u;
     column_indices.push_back(-7);
@@ -66,8 +66,8 @@ struct Digraph {
     do {
       t++;
       launch(n_items, [&] {
-        propagate(t, ONE_LAUNCH ? 10000 : t, control, edges, other_edges, forward, backward, stamps, ranges,
-                  labels);
+        propagate(t, ONE_LAUNCH ? 10000 : t, control, edges, other_edges, forward, backward, after_stamps, before_stamps,
+                  chunks, labels);
       }, TOGETHER);
     } while (!ONE_LAUNCH && (control[STEP_STATE + (t & 1u)] & PHASE_MASK) != DONE && t < 10000);
     return !control[SEARCH_GRID + GRID_STATUS] && !control[PROPAGATE_GRID + GRID_STATUS];
@@ -93,14 +93,18 @@ struct Digraph {
       while (!(reaches[u][v] && reaches[v][u])) u++;
       expected[v] = u == v ? count++ : expected[u];
     }
-    return std::equal(expected.begin(), expected.end(), numbers.begin()) && numbers[n] == count;
+    Array<uint> index(n);
+    Array<int> stack(n), places(n), in_depth(n), found(1);
+    launch(1, [&] { find_in_depth(n, row_offsets, column_indices, index, stack, places, in_depth, found); });
+    return std::equal(expected.begin(), expected.end(), numbers.begin()) && numbers[n] == count &&
+           std::equal(expected.begin(), expected.end(), in_depth.begin()) && found[0] == count;
   }
 };
 
 static bool components_right(Random &random, ulong) {
   Digraph on(random);
   launch(on.n_items, [&] {
-    start(on.n, on.row_offsets, on.labels, on.least, on.forward, on.backward, on.stamps, on.pieces,
+    start(on.n, on.row_offsets, on.labels, on.least, on.forward, on.backward, on.after_stamps, on.before_stamps, on.pieces,
           on.control);
   });
   if (SEARCHED && on.m && !on.search_from_pivot(random.below(3) ? 1000 : 1 + random.below(3))) return false;
@@ -118,8 +122,8 @@ static bool alone_right(Random &random, ulong) {
   on.control[N_EDGES] = 1;
   on.edges[0] = make_int2(0, 1);
   launch_alone(&on.control[PROPAGATE_GRID + GRID_DOOR], [&] {
-    propagate(1, 1000, on.control, on.edges, on.other_edges, on.forward, on.backward, on.stamps, on.ranges,
-              on.labels);
+    propagate(1, 1000, on.control, on.edges, on.other_edges, on.forward, on.backward, on.after_stamps,
+              on.before_stamps, on.chunks, on.labels);
   });
   return on.control[SEARCH_GRID + GRID_STATUS] == STATUS_TIMEOUT && on.control[PROPAGATE_GRID + GRID_STATUS] == STATUS_TIMEOUT;
 #else

@@ -1,4 +1,4 @@
-/* Triangles by tables and by marks, launched as clgraph/algorithms/triangles/strategies.py does. */
+/* Triangles by tables, by marks and by merging, launched as clgraph/algorithms/triangles/strategies.py does. */
 #pragma once
 #include "host.h"
 #include <set>
@@ -10,6 +10,7 @@
 #include "triangles/orient.cl"
 #include "triangles/count.cl"
 #include "triangles/marks.cl"
+#include "triangles/merge.cl"
 
 static const Grouping GROUPS = WG_SIZE == 1 ? INDEPENDENT : WITH_BARRIERS;
 
@@ -87,4 +88,13 @@ static bool marks_right(Random &random, ulong) {
   return are_right(c);
 }
 
-static const Case cases[] = {{"triangle_tables", tables_right}, {"triangle_marks", marks_right}};
+static bool merge_right(Random &random, ulong) {
+  Counting c = oriented(random);
+  const size_t workers = 1 + random.below(4);
+  launch(workers, [&] { count_merged(c.n, c.offsets, c.columns, c.degrees, c.counts, c.control); });
+  return are_right(c);
+}
+
+static const Case cases[] = {
+  {"triangle_tables", tables_right}, {"triangle_marks", marks_right}, {"triangle_merge", merge_right}
+};

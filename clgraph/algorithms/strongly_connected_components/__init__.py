@@ -9,6 +9,8 @@ Strategies
     Each vertex gets the least key of its ancestors and the least key of its descendants, with pointer jumping. If both
     are equal, its component is found. Edges between vertices with different pairs are dropped, and the rest begins
     again [3]_.
+``depth_first``
+    One work-item of a CPU searches in depth [4]_ [5]_.
 ``host``
     scipy's search on one core of the host.
 
@@ -19,6 +21,9 @@ References
    small-world graphs." SC 2013.
 .. [3] G. Alabandi, W. Sands, G. Biros, M. Burtscher. "A GPU algorithm for detecting strongly connected components."
    SC 2023.
+.. [4] R. Tarjan. "Depth-first search and linear graph algorithms." SIAM Journal on Computing 1, 1972.
+.. [5] D. Pearce. "A space-efficient algorithm for finding strongly connected components." Information Processing
+   Letters 116, 2016.
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ from clgraph.runtime.programs.program import Launch
 
 _FILES = "strongly_connected_components"
 SEARCH, COLLECT, PROPAGATE, NUMBER = (f"{_FILES}/{name}.cl" for name in ("search", "collect", "propagate", "number"))
+DEPTH_FIRST = f"{_FILES}/depth_first.cl"
 MAX_EDGES = 2**32 - 2**16  # Numbers of edges in a list are uint32.
 # Rounds or steps that the host enqueues before it reads whether more are needed, if the device has no grid barrier.
 _BATCH = 8
@@ -62,6 +63,24 @@ class StrongPlan(Plan):
         count, *status = self.read((numbers, n, n + 1), *scan.statuses())
         scan.check(status)
         return int(count[0]), numbers.view(0, n)
+
+
+class DepthFirstPlan(Plan):
+    """A plan of the search in one work-item, which numbers the components itself."""
+
+    def result(self) -> tuple[int, NDArray[np.int32]]:
+        """Return the number of components, and the number of each vertex's component, after ``run()``."""
+        if not self.arrays:  # The graph has no vertices.
+            return 0, np.zeros(0, np.int32)
+        count, labels = self.read((self.arrays["count"], 0, 1), (self.arrays["labels"], 0, self.setting.values["n"]))
+        return int(count[0]), labels
+
+    def on_device(self) -> tuple[int, DeviceArray]:
+        """Return the same as :meth:`result`, with the numbers in an array on the device."""
+        if not self.arrays:
+            return 0, self.session.empty(0, np.int32)
+        (count,) = self.read((self.arrays["count"], 0, 1))
+        return int(count[0]), self.arrays["labels"].view(0, self.setting.values["n"])
 
 
 class Rounds:
@@ -125,14 +144,14 @@ class Propagation(Rounds):
     def __init__(self, plan: Plan, *, searched: bool, groups: int, collect_groups: int) -> None:
         self._room, self._searched = 0, searched
         plan.scope |= {name: plan.session.empty(2, np.int32) for name in ("edges", "other_edges")}
-        plan.scope["ranges"] = plan.session.empty(2, np.uint32)
+        plan.scope["chunks"] = plan.session.empty(1, np.uint32)
         self._collect = plan.bound(Phase(f"{COLLECT}:collect", 0, groups=collect_groups))
         constant = plan.program(PROPAGATE).constant
         phase = Phase(f"{PROPAGATE}:propagate", 0, {"first": 1, "last": 1}, groups=groups, status=_status("PROPAGATE"))
         super().__init__(plan, phase, constant("MAX_STEPS"))
         self._state, self._done, self._mask = constant("STEP_STATE"), constant("DONE"), constant("PHASE_MASK")
         self._bound, self._block_edges = constant("BOUND_LOW"), constant("BLOCK_EDGES")
-        self._ranges = constant("SUB_GROUPS_PER_GROUP")  # ranges of a block of edges
+        self._slots = constant("SUB_GROUPS_PER_GROUP * SLOTS")  # slots for the chunks of a block of edges
 
     def run(self) -> None:
         bound = self._plan.problem.graph.n_edges
@@ -150,10 +169,10 @@ class Propagation(Rounds):
             return
         if bound > MAX_EDGES:
             raise DeviceMemoryError(f"{bound:,} edges are left to be listed; a list has room for {MAX_EDGES:,}")
-        session, n_ranges = self._plan.session, self._ranges * -(-bound // self._block_edges)
-        session.check_memory({"edges": 8 * bound, "other edges": 8 * bound, "ranges": 8 * n_ranges})
+        session, n_slots = self._plan.session, self._slots * -(-bound // self._block_edges)
+        session.check_memory({"edges": 8 * bound, "other edges": 8 * bound, "chunks": 4 * n_slots})
         arrays = {name: session.empty(2 * bound, np.int32) for name in ("edges", "other_edges")}
-        arrays["ranges"] = session.empty(2 * n_ranges, np.uint32)
+        arrays["chunks"] = session.empty(n_slots, np.uint32)
         self._collect.lend(arrays)
         self.lend(arrays)
         self._room = bound

@@ -12,6 +12,7 @@ from clgraph.model.cost import Gathers, Part, Work
 
 # A search from a pivot looks at all entries in about two rounds, and at a quarter of them in each round after four.
 _LOOKS, _LATE_LOOKS, _EARLY_ROUNDS = 2.0, 0.25, 4.0
+_CPU_SEARCH = 2.0  # On two cores of an EPYC the search takes about 2 × the time of its predicted gathers.
 MAX_ROUNDS = 32  # rounds of a search before it is cut off
 # Steps of the propagation on graphs of any depth, and for each level of depth. Graphs that are deeper than 2 √n are
 # long paths, along which keys travel quickly. Counted on meshes and random graphs.
@@ -23,6 +24,7 @@ _LEFT_SHARE = 0.02  # share of the entries that are still live after a complete 
 # Time of scipy's search in units of a plain traversal, and its passes over entries and vertices. On one core of an EPYC
 # (family 26) the search of R-MAT graphs, random graphs and meshes takes 3 to 6 times as long as a traversal.
 _TRAVERSALS, _SCANS, _SCANS_OF_VERTICES = 5.0, 0.5, 4.0
+_OWN_TRAVERSALS = 2.5  # the same for the kernel find_in_depth, which takes 0.5 × the time of scipy's search
 _CALL = Work(host_seconds=5e-5)  # A call to scipy takes this time on a graph of any size.
 
 
@@ -42,7 +44,16 @@ def forward_backward(problem: StrongProblem, facts: DeviceFacts) -> list[Part]:
         streamed_bytes=12.0 * n * rounds + 4.0 * looks, gathers=(Gathers(looks, 4.0 * n),)
     )
     left = _LEFT_SHARE * m if depth < MAX_ROUNDS else m
+    if facts.is_cpu:
+        search = search.times(_CPU_SEARCH)
     return [(_ends(stats), 1.0, 1.0), (search, 1.0, 1.0), (_propagation(stats, facts, left), 1.0, 1.0)]
+
+
+def depth_first(problem: StrongProblem, _facts: DeviceFacts) -> list[Part]:
+    """Return the work of one core's search, and of a pass that numbers the components."""
+    search = walked(problem.graph, "traverse").times(_OWN_TRAVERSALS)
+    asked = Work(launches=1.0, read_backs=1.0), search, scanned(problem.graph, 0.0, 2.0)
+    return [(each, 1.0, 1.0) for each in asked]
 
 
 def host(problem: StrongProblem) -> list[Part]:

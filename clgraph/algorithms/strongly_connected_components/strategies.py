@@ -8,8 +8,10 @@ import numpy as np
 
 from clgraph.algorithms.strongly_connected_components import host, prices
 from clgraph.algorithms.strongly_connected_components.plan import (
+    DEPTH_FIRST,
     MAX_EDGES,
     SEARCH,
+    DepthFirstPlan,
     Propagation,
     Search,
     StrongPlan,
@@ -28,7 +30,7 @@ _RESIDENT_GROUPS, _GPU_GROUPS, _CPU_GROUPS = 4, 16, 32
 _GROUP = 256  # work-group size on GPUs
 _LINGER = 200  # The first work-group polls 200 times while it waits for others to start.
 _LONG_ROW = 1024  # Longer rows are cut into pieces.
-_CHUNK = 256  # consecutive vertices that share a stamp of their last change in the propagation
+_CHUNK = 64  # consecutive vertices that share the stamps of their last changes in the propagation
 _TURNS = 4  # A sweep on a GPU relaxes the edges of a block up to this number of times, while that lowers keys.
 _MOST_ROUNDS = 2**20
 
@@ -41,6 +43,20 @@ def forward_backward(problem: StrongProblem, facts: DeviceFacts, *, rounds: int 
 def min_propagation(problem: StrongProblem, facts: DeviceFacts) -> Recipe:
     """Return the recipe that propagates minima along all edges."""
     return _recipe(problem, facts, 0)
+
+
+def depth_first(problem: StrongProblem, _facts: DeviceFacts) -> Recipe:
+    """Return the recipe in which one work-item of a CPU searches in depth."""
+    graph = problem.graph
+    n = graph.n_vertices
+    return Recipe((Phase(f"{DEPTH_FIRST}:find_in_depth", 1),) if n else (), lambda: Setting(
+        arrays={
+            "index": Array(n, np.uint32), "stack": Array(n, np.int32), "places": Array(n, graph.offset_dtype),
+            "labels": Array(n, np.int32), "count": Array(1, np.int32),
+        } if n else {},
+        values={"n": n, "m": graph.n_edges},
+        work_group_size=1,
+    ))  # fmt: skip
 
 
 def _recipe(problem: StrongProblem, facts: DeviceFacts, rounds: int) -> Recipe:
@@ -63,7 +79,7 @@ def _recipe(problem: StrongProblem, facts: DeviceFacts, rounds: int) -> Recipe:
             "control": Array("CONTROL_WORDS", np.uint32),
             **{name: Array(n, np.int32) for name in ("labels", "least")},
             **{name: Array(n, np.uint32) for name in ("forward", "backward")},
-            "stamps": Array(n // _CHUNK + 1, np.uint32),
+            **{name: Array(n // _CHUNK + 1, np.uint32) for name in ("after_stamps", "before_stamps")},
             "pieces": Array(2 * (2 * m // _LONG_ROW + 1) if size > 1 else 2, np.int32),
         } if n else {},
         values={"n": n, "m": m},
@@ -89,13 +105,18 @@ def _too_long(problem: StrongProblem) -> str | None:
     return None if fits else f"it takes graphs of at most {MAX_EDGES:,} entries"
 
 
+def _on_cpus(facts: DeviceFacts) -> str | None:
+    return None if facts.is_cpu else "one work-item does all the work, which suits CPUs only"
+
+
 STRATEGIES: dict[str, Strategy] = {
     "forward_backward": planned("online", forward_backward, StrongPlan, prices.forward_backward),
     "min_propagation": planned("online", min_propagation, StrongPlan, prices.min_propagation, unfit=_too_long),
+    "depth_first": planned("online", depth_first, DepthFirstPlan, prices.depth_first, unsupported=_on_cpus),
     "host": sequential(host.solve, prices.host, too_many_entries),
 }
 
 
-def contenders(_problem: StrongProblem, _facts: DeviceFacts) -> tuple[str, ...]:
+def contenders(_problem: StrongProblem, facts: DeviceFacts) -> tuple[str, ...]:
     """Return the names of the strategies that ``"auto"`` compares."""
-    return "forward_backward", "min_propagation", "host"
+    return "forward_backward", "depth_first" if facts.is_cpu else "min_propagation", "host"

@@ -5,9 +5,11 @@ Strategies
 ``tables``
     Each edge is directed from its end of lower degree to the other [1]_. A vertex with a long forward row has the row
     in a hash table in local memory, and looks up the entries of its forward neighbours' rows [2]_. Short rows are
-    searched as in ``search``.
-``search``
-    Each forward edge looks for the forward neighbours of one end in the sorted row of the other.
+    searched in each other.
+``marks``
+    A work-item of a CPU marks the entries of a forward row in an array of all vertices, and looks up those of others.
+``merge``
+    A work-item of a CPU merges the sorted rows of neighbours, without orientation.
 ``host``
     scipy's products of sparse matrices, on one core of the host.
 

@@ -10,6 +10,8 @@ from clgraph.model.cost import Gathers, Part, Work
 
 # Seconds of one core of an EPYC (family 26) in the kernel count_marked.
 _CORE_SECONDS_PER_PATH, _CORE_SECONDS_PER_VERTEX = 3e-9, 1e-8
+# The same of the kernel count_merged, for the square of each degree and for each vertex.
+_MERGE_SECONDS_PER_ENTRY, _MERGE_SECONDS_PER_VERTEX = 1e-9, 5e-9
 
 
 def forward_paths(problem: TrianglesProblem) -> float:
@@ -41,3 +43,10 @@ def marks(problem: TrianglesProblem, facts: DeviceFacts) -> list[Part]:
     paths, n = forward_paths(problem), float(problem.graph.n_vertices)
     seconds = (_CORE_SECONDS_PER_PATH * paths + _CORE_SECONDS_PER_VERTEX * n) / facts.compute_units
     return [(_oriented(problem), 1.0, 1.0), (Work(host_seconds=seconds), 1.0, 1.0)]
+
+
+def merge(problem: TrianglesProblem, facts: DeviceFacts) -> list[Part]:
+    """Return the work of ``merge``: for each edge, all cores read the lower parts of both rows."""
+    stats, n = problem.stats, float(problem.graph.n_vertices)
+    seconds = _MERGE_SECONDS_PER_ENTRY * n * stats.degree_second_moment + _MERGE_SECONDS_PER_VERTEX * n
+    return [(Work(launches=2.0, read_backs=1.0, host_seconds=seconds / facts.compute_units), 1.0, 1.0)]

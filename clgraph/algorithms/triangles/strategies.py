@@ -19,7 +19,7 @@ from clgraph.model.recipe import Array, Phase, Recipe, Setting, Step, Use
 from clgraph.model.strategy import Strategy
 from clgraph.primitives.scan import Scan
 
-_ORIENT, _COUNT, _MARKS = (f"triangles/{name}.cl" for name in ("orient", "count", "marks"))
+_ORIENT, _COUNT, _MARKS, _MERGE = (f"triangles/{name}.cl" for name in ("orient", "count", "marks", "merge"))
 _TILE = 2048
 # A work-group of the kernels with tables has 8 sub-groups, whose tables take 32 KiB of local memory together.
 _TEAMS, _MAX_GROUP = 8, 256
@@ -50,6 +50,20 @@ def marks(problem: TrianglesProblem, facts: DeviceFacts) -> Recipe:
     }
     counting = (Phase(f"{_MARKS}:count_marked", 0, groups=workers),)
     return _recipe(problem, facts, counting, arrays, {"n_hits": n_hits}, {_MARKS: {"WG_SIZE": 1}})
+
+
+def merge(problem: TrianglesProblem, facts: DeviceFacts) -> Recipe:
+    """Return the recipe in which work-items of a CPU merge the rows of neighbours, without orientation."""
+    n, m = problem.graph.n_vertices, problem.graph.n_edges
+    steps = Phase(f"{_ORIENT}:start", max(n, 5)), Phase(f"{_MERGE}:count_merged", 0, groups=facts.compute_units)
+    return Recipe(steps if n else (), lambda: Setting(
+        arrays={
+            "degrees": Array(n, np.int32), "counts": Array(2 * n, np.uint32),
+            "control": Array("CONTROL_WORDS", np.uint32),
+        } if n else {},
+        values={"n": n, "m": m},
+        file_defines={_ORIENT: {"WG_SIZE": facts.group_size(_MAX_GROUP)}, _MERGE: {"WG_SIZE": 1}},
+    ))  # fmt: skip
 
 
 def _recipe(
@@ -85,16 +99,17 @@ def _recipe(
 
 
 def _on_cpus(facts: DeviceFacts) -> str | None:
-    return None if facts.is_cpu else "each work-item marks vertices in an array of its own, which suits CPUs only"
+    return None if facts.is_cpu else "a work-item takes whole rows by itself, which suits CPUs only"
 
 
 STRATEGIES: dict[str, Strategy] = {
     "tables": planned("online", tables, TrianglesPlan, prices.tables),
     "marks": planned("online", marks, TrianglesPlan, prices.marks, unsupported=_on_cpus),
+    "merge": planned("online", merge, TrianglesPlan, prices.merge, unsupported=_on_cpus),
     "host": sequential(host.solve, host.work, too_many_entries),
 }
 
 
 def contenders(_problem: TrianglesProblem, facts: DeviceFacts) -> tuple[str, ...]:
     """The strategies that auto weighs, by name."""
-    return "marks" if facts.is_cpu else "tables", "host"
+    return ("marks", "merge", "host") if facts.is_cpu else ("tables", "host")
