@@ -57,6 +57,13 @@ def test_levels_in_one_launch_and_in_many_have_the_same_labels(
         assert in_parts.levels == found.levels == in_many.levels
 
 
+def test_an_iteration_ends_at_a_level_that_gains_little_and_would_hardly_shrink(session: Session) -> None:
+    graph = cg.generators.rmat(10, 8)
+    once, found = (cg.communities(graph, iterations=k, session=session, verify=True) for k in (1, 8))
+    assert 3 * once.levels[1]["entries"] > 2 * once.levels[0]["entries"] and found.quality > once.quality
+    assert len(found.levels) == 1 and not found.dendrogram()
+
+
 @pytest.mark.parametrize("method", ["leiden", "louvain"])
 def test_cliques_of_a_ring_are_found(session: Session, method: str) -> None:
     found = cg.communities(nx.ring_of_cliques(20, 6), method=method, session=session, verify=True)

@@ -64,22 +64,41 @@ INLINE uint grid_members(volatile __global uint *control) { return load_relaxed(
   const uint member = joined_[0], members = joined_[1];                                               \
   if (member == GRID_OUTSIDE) return;
 
+/* One work-item of a group waits until the number of tickets has reached the goal.  Returns 0 on a time-out. */
+INLINE int grid_wait(volatile __global uint *control, uint goal) {
+  for (uint turn = 0u; (int)(load_relaxed(control + GRID_TICKET) - goal) < 0;)
+    if (++turn >= SPIN_LIMIT || ((turn & 1023u) == 0u && load_relaxed(control + GRID_STATUS))) {
+      report_status(control + GRID_STATUS, STATUS_TIMEOUT);
+      return 0;
+    }
+  return 1;
+}
 /* Every work-item of every member group calls this.  It returns 0 on a time-out, after which the kernel must end. */
 INLINE int grid_barrier(volatile __global uint *control, uint members, __local int *passed) {
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   if (get_local_id(0) == 0) {
     fence_device();
-    uint ticket = fetch_add(control + GRID_TICKET, 1u), goal = ticket - ticket % members + members, turn = 0u;
-    *passed = 1;
-    while ((int)(load_relaxed(control + GRID_TICKET) - goal) < 0)
-      if (++turn >= SPIN_LIMIT || ((turn & 1023u) == 0u && load_relaxed(control + GRID_STATUS))) {
-        report_status(control + GRID_STATUS, STATUS_TIMEOUT);
-        *passed = 0;
-        break;
-      }
+    const uint ticket = fetch_add(control + GRID_TICKET, 1u);
+    *passed = grid_wait(control, ticket - ticket % members + members);
     fence_device();
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   return *passed;
+}
+/* The same if members may leave between barriers: words[1] is the goal of the barrier before, 0 at first, and becomes that of
+ * this one.  A member that is alone does not take a ticket. */
+INLINE int grid_barrier_of(volatile __global uint *control, uint members, __local int *words) {
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  if (get_local_id(0) == 0) {
+    fence_device();
+    if (members > 1u) {
+      words[1] += (int)members;
+      fetch_add(control + GRID_TICKET, 1u);
+    }
+    words[0] = grid_wait(control, (uint)words[1]);
+    fence_device();
+  }
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  return words[0];
 }
 #endif

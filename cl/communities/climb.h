@@ -18,20 +18,27 @@
 #define MERGED_STEP 1024         /* The groups of a level begin at a multiple of this, since sub-buffers must be aligned. */
 INLINE uint merged_size(uint n) { return (n + (uint)MERGED_STEP - 1u) / (uint)MERGED_STEP * (uint)MERGED_STEP; }
 
-/* The work-groups that have entered, and where they meet. */
+/* The work-groups that have entered and not left, and where they meet. */
 typedef struct {
   place_t place;
   volatile __global uint *control;
-  __local int *passed;
+  __local int *words;            /* 1 if all have come, and the goal of the last barrier */
 } grid_t;
-#define MEET_ALL if (!grid_barrier(grid->control, grid->place.members, grid->passed)) return 0;
+#define MEET_ALL if (!grid_barrier_of(grid->control, grid->place.members, grid->words)) return 0;
+#define ENTRIES_A_LANE 4u        /* as in clgraph/algorithms/communities/levels.py */
+/* Let the members that a level of n vertices does not need leave.  Returns 0 to those.  All must have met. */
+INLINE int stays(grid_t *grid, uint n, uint n_entries) {
+  const uint lanes = max(n, n_entries / ENTRIES_A_LANE);
+  grid->place.members = min(grid->place.members, (lanes + WG_SIZE - 1u) / WG_SIZE);
+  return grid->place.member < grid->place.members;
+}
 
 /* A level, and what the phases need for it.  Further levels overwrite its rows. */
 typedef struct {
   moved_t moved;
   refined_t refined;
   members_t groups;
-  uint n_groups;
+  uint n_groups, n_entries;      /* vertices and entries that the next level has */
   __global int *merged;          /* the group of each vertex */
 } climb_t;
 
@@ -49,7 +56,7 @@ typedef struct {
 
 /* Write the sums of all earlier items of `from` to the first n + 1 items of `to`. */
 ALWAYS_INLINE int scan_all(volatile __global const int *from, __global int *to, uint n, __global int *chunk_sums,
-                           const grid_t *grid, __local long *scratch) {
+                           grid_t *grid, __local long *scratch) {
   const uint lane = (uint)get_local_id(0), each = (n + grid->place.members - 1u) / grid->place.members;
   const uint begin = min(n, grid->place.member * each), end = min(n, begin + each);
   long own = 0l, all = 0l, before = 0l;
@@ -72,7 +79,7 @@ ALWAYS_INLINE int scan_all(volatile __global const int *from, __global int *to, 
 }
 
 /* Prepare a level: its sums, its long rows, and the words of its rounds. */
-ALWAYS_INLINE int enter_level(const moved_t *m, const long_lists_t *lists, const grid_t *grid) {
+ALWAYS_INLINE int enter_level(const moved_t *m, const long_lists_t *lists, grid_t *grid) {
   const uint first = grid->place.member * WG_SIZE + (uint)get_local_id(0);
   clear_all(m->level.n, &m->sums, m->active, grid->place);
   for (uint i = first; i < MAX_ROUNDS * ROUND_WORDS; i += grid->place.members * WG_SIZE) m->state[i] = 0l;
@@ -86,7 +93,7 @@ ALWAYS_INLINE int enter_level(const moved_t *m, const long_lists_t *lists, const
 
 /* What ends the rounds of a level. */
 typedef struct { ulong penalty; wide_t least; uint min_rounds; } judgement_t;
-ALWAYS_INLINE int move_level(const moved_t *m, search_t *s, const judgement_t *by, const grid_t *grid,
+ALWAYS_INLINE int move_level(const moved_t *m, search_t *s, const judgement_t *by, grid_t *grid,
                              __local scratch_t *scratch) {
   const place_t place = grid->place;
   s->round = 1l;
@@ -116,7 +123,7 @@ ALWAYS_INLINE int move_level(const moved_t *m, search_t *s, const judgement_t *b
   return 1;
 }
 
-ALWAYS_INLINE int refine_level(const refined_t *r, uint n_rounds, const grid_t *grid, __local scratch_t *scratch) {
+ALWAYS_INLINE int refine_level(const refined_t *r, uint n_rounds, grid_t *grid, __local scratch_t *scratch) {
   start_all(r, grid->place);
   MEET_ALL
   for (uint round = 1u; round <= n_rounds; round++) {
@@ -129,7 +136,7 @@ ALWAYS_INLINE int refine_level(const refined_t *r, uint n_rounds, const grid_t *
 }
 
 /* Number the used labels. */
-ALWAYS_INLINE int number_labels(uint n, volatile __global const int *labels, const next_t *next, const grid_t *grid,
+ALWAYS_INLINE int number_labels(uint n, volatile __global const int *labels, const next_t *next, grid_t *grid,
                          __local long *sums) {
   FOR_EACH_AT(grid->place, v, n) {
     if (v < n) next->used[v] = 0;
@@ -141,7 +148,7 @@ ALWAYS_INLINE int number_labels(uint n, volatile __global const int *labels, con
 }
 
 /* List the members of each group, and find where the slots of its table begin. */
-ALWAYS_INLINE int list_members(const climb_t *c, const next_t *next, const grid_t *grid, __local long *sums) {
+ALWAYS_INLINE int list_members(const climb_t *c, const next_t *next, grid_t *grid, __local long *sums) {
   const uint n = c->moved.level.n, n_groups = c->n_groups;
   const place_t place = grid->place;
   FOR_EACH_AT(place, g, n_groups) {
@@ -160,7 +167,7 @@ ALWAYS_INLINE int list_members(const climb_t *c, const next_t *next, const grid_
 }
 
 /* Write the rows of the next level. */
-ALWAYS_INLINE int contract_rows(const climb_t *c, const next_t *next, const grid_t *grid, __local scratch_t *scratch) {
+ALWAYS_INLINE int contract_rows(climb_t *c, const next_t *next, grid_t *grid, __local scratch_t *scratch) {
   const moved_t *m = &c->moved;
   const next_rows_t rows = {next->offsets, next->columns, next->weights};
   insert_all(&m->level, &c->groups, c->n_groups, &m->slots, &next->lists, next->counts, grid->place, scratch);
@@ -170,13 +177,14 @@ ALWAYS_INLINE int contract_rows(const climb_t *c, const next_t *next, const grid
     MEET_ALL
   }
   if (!scan_all(next->counts, next->offsets, c->n_groups, next->chunk_sums, grid, scratch->sums)) return 0;
+  c->n_entries = (uint)next->offsets[c->n_groups];
   write_all(c->n_groups, next->slot_begins, &m->slots, &next->lists, &rows, grid->place, scratch);
   if (next->lists.sizes[1]) write_all_giants(next->slot_begins, &m->slots, &next->lists, &rows, next->counts, grid->place);
   return 1;
 }
 
 /* Write the communities of the vertices of the next level, numbered without gaps. */
-ALWAYS_INLINE int carry_level(int is_refined, const climb_t *c, const next_t *next, const grid_t *grid, __local long *sums) {
+ALWAYS_INLINE int carry_level(int is_refined, const climb_t *c, const next_t *next, grid_t *grid, __local long *sums) {
   const uint n = c->moved.level.n, n_groups = c->n_groups;
   if (is_refined) {
     if (!number_labels(n, c->moved.labels, next, grid, sums)) return 0;
@@ -192,31 +200,10 @@ ALWAYS_INLINE int carry_level(int is_refined, const climb_t *c, const next_t *ne
   return 1;
 }
 
-/* Give the vertices of the first of n_levels levels the communities of the last one, which has `last` vertices. */
-ALWAYS_INLINE int descend(uint n_levels, uint last, volatile __global const int *climbed, __global int *labels,
-                          const next_t *next, __global int *merged, __global int *other, const grid_t *grid) {
-  volatile __global const int *sizes = climbed + CLIMBED_WORDS;
-  __global int *from = n_levels > 1u ? next->members : labels, *to = other;
-  FOR_EACH_AT(grid->place, v, last) {
-    if (v < last) from[v] = next->labels[v];
-  }
-  MEET_ALL
-  for (uint k = n_levels - 1u; k-- > 0u;) {
-    const uint n = (uint)sizes[CLIMBED_LEVEL_WORDS * k];
-    merged -= merged_size(n);
-    project_all(n, merged, from, k ? to : labels, grid->place);
-    MEET_ALL
-    __global int *was = from;
-    from = to;
-    to = was;
-  }
-  return 1;
-}
-
 /* Copy the first level to where coarser levels are made. */
 ALWAYS_INLINE int copy_level(const level_t *level, uint n_entries, __global const int *labels,
                              __global const long *out_strengths, __global const long *in_strengths, const next_t *next,
-                             const grid_t *grid) {
+                             grid_t *grid) {
   const uint first = grid->place.member * WG_SIZE + (uint)get_local_id(0), step = grid->place.members * WG_SIZE;
   for (uint v = first; v < level->n; v += step) {
     next->offsets[v] = level->row_offsets[v];
@@ -234,7 +221,7 @@ ALWAYS_INLINE int copy_level(const level_t *level, uint n_entries, __global cons
 }
 
 /* Contract the current level.  Returns 1 if there is a next level, 0 if the level does not shrink, and -1 on a time-out. */
-ALWAYS_INLINE int contract_level(int is_refined, climb_t *c, const next_t *next, const grid_t *grid,
+ALWAYS_INLINE int contract_level(int is_refined, climb_t *c, const next_t *next, grid_t *grid,
                                  __local scratch_t *scratch) {
   const moved_t *m = &c->moved;
   volatile __global const int *labels = is_refined ? c->refined.groups.of : m->labels;

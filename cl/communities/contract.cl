@@ -8,7 +8,7 @@
  *   insert_members  adds up the entries of the members of a group by the group of the neighbour, in a table
  *   insert_giants   the same for groups of very many entries: adds the entries of each vertex to the table of its group
  *   write_rows      writes the row of a group from its table
- *   write_giants    the same for groups of very many entries
+ *   write_giants    the same for groups of very many entries: a work-group a group, or all work-groups
  *   carry_strengths a lane a label: writes the strengths of its group
  *   carry_labels    a lane a vertex: writes the community of its group
  *   project         a lane a vertex: takes the label of its group

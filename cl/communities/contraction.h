@@ -6,6 +6,9 @@
 #ifndef GIANT                    /* On GPUs all work-groups share a group of more entries. */
 #define GIANT 4096u
 #endif
+#ifndef SHARED_GIANT             /* All work-groups share the slots of a giant of more entries when its row is written. */
+#define SHARED_GIANT (4u * GIANT)
+#endif
 
 ALWAYS_INLINE void mark_all(uint n, volatile __global const int *labels, volatile __global int *used, place_t place) {
   FOR_EACH_AT(place, v, n) {
@@ -84,25 +87,38 @@ ALWAYS_INLINE void insert_all_giants(const level_t *level, const long_rows_t *lo
     if (n_entries_of(groups->slot_begins, (uint)of[v]) > GIANT) insert_row(1, level, v, of[v], groups, slots, counts, scratch);
   }
 }
-/* All work-groups write the row of a group together.  counts: the lengths of the rows, which are counted down. */
+/* The work-groups of a place write the row of giant g.  counts: the lengths of the rows, which are counted down. */
+INLINE void write_giant(uint g, __global const int *slot_begins, const slots_t *slots, const next_rows_t *next,
+                        volatile __global int *counts, place_t place) {
+  const int end = slot_begins[g + 1u];
+  for (int k = slot_begins[g] + (int)(place.member * WG_SIZE); k < end; k += (int)(place.members * WG_SIZE)) {
+    const int own = k + (int)get_local_id(0), key = own < end ? slots->keys[own] : NOBODY;
+    const lane_mask_t full = sg_ballot(key != NOBODY);
+    int to = 0;
+    if (full && sg_lane() == 0) to = next->offsets[g] + fetch_add(counts + g, -(int)lane_count(full));
+    to = sg_broadcast(to, 0u);
+    if (key == NOBODY) continue;
+    const int at = to - 1 - (int)lane_count(full & lanes_below_mask());
+    next->columns[at] = key;
+    next->weights[at] = slots->weights[own];
+    slots->keys[own] = NOBODY;
+    slots->weights[own] = 0l;
+  }
+}
+/* A work-group writes the row of a giant, or all work-groups if it is large.  The lanes of each sub-group look for those. */
 ALWAYS_INLINE void write_all_giants(__global const int *slot_begins, const slots_t *slots, const group_lists_t *lists,
-                             const next_rows_t *next, volatile __global int *counts, place_t place) {
+                                    const next_rows_t *next, volatile __global int *counts, place_t place) {
   const uint n_giants = lists->sizes[1];
-  for (uint i = 0u; i < n_giants; i++) {
-    const int g = lists->giants[i], end = slot_begins[g + 1];
-    for (int k = slot_begins[g] + (int)(place.member * WG_SIZE); k < end; k += (int)(place.members * WG_SIZE)) {
-      const int own = k + (int)get_local_id(0), key = own < end ? slots->keys[own] : NOBODY;
-      const lane_mask_t full = sg_ballot(key != NOBODY);
-      int to = 0;
-      if (full && sg_lane() == 0) to = next->offsets[g] + fetch_add(counts + g, -(int)lane_count(full));
-      to = sg_broadcast(to, 0u);
-      if (key == NOBODY) continue;
-      const int at = to - 1 - (int)lane_count(full & lanes_below_mask());
-      next->columns[at] = key;
-      next->weights[at] = slots->weights[own];
-      slots->keys[own] = NOBODY;
-      slots->weights[own] = 0l;
-    }
+  const place_t alone = {0u, 1u};
+  for (uint i = place.member; i < n_giants; i += place.members) {
+    const uint g = (uint)lists->giants[i];
+    if (n_entries_of(slot_begins, g) <= SHARED_GIANT) write_giant(g, slot_begins, slots, next, counts, alone);
+  }
+  for (uint first = 0u; first < n_giants; first += SUB_GROUP_SIZE) {
+    const uint i = first + sg_lane(), g = i < n_giants ? (uint)lists->giants[i] : 0u;
+    const int is_shared = i < n_giants && n_entries_of(slot_begins, g) > SHARED_GIANT;
+    for (lane_mask_t left = sg_ballot(is_shared); left; left &= left - 1u)
+      write_giant(sg_broadcast(g, lowest_lane(left)), slot_begins, slots, next, counts, place);
   }
 }
 #endif

@@ -54,16 +54,36 @@ INLINE int add_entries(const level_t *level, uint v, uint lane, uint lanes, int 
   }
   return count;
 }
+/* A team adds the entries of group g to a table.  A lane adds the row of a member if it is short, a sub-group if it is
+ * longer, and a work-group if it is long.  Returns how many new parts this lane has put into global memory. */
+INLINE long add_members(int by_group, const level_t *level, const members_t *groups, uint g, table_t *table) {
+  const int begin = groups->begins[g], n_members = groups->begins[g + 1u] - begin;
+  const int step = by_group ? SUB_GROUPS_PER_GROUP : 1, first = by_group ? (int)sg_in_group() : 0;
+  long count = 0l;
+  for (int i = 0; i < n_members; i += SUB_GROUP_SIZE * step) {
+    const int own = i + first + (int)sg_lane() * step;
+    const uint v = own < n_members ? (uint)groups->members[begin + own] : 0u;
+    const uint degree = own < n_members ? degree_of(level, v) : 0u;
+    if (degree && degree <= LANE_ROW) count += add_entries(level, v, 0u, 1u, (int)g, groups, table);
+    FOR_EACH_MIDDLE_ROW(w, v, degree) count += add_entries(level, w, sg_lane(), SUB_GROUP_SIZE, (int)g, groups, table);
+  }
+#if DIVIDES_ROWS
+  for (int i = 0; by_group && i < n_members; i += SUB_GROUP_SIZE) {
+    const int own = i + (int)sg_lane();
+    const uint v = own < n_members ? (uint)groups->members[begin + own] : 0u;
+    for (lane_mask_t left = sg_ballot(own < n_members && degree_of(level, v) > LONG_ROW); left; left &= left - 1u) {
+      const uint w = sg_broadcast(v, lowest_lane(left));
+      count += add_entries(level, w, (uint)get_local_id(0), WG_SIZE, (int)g, groups, table);
+    }
+  }
+#endif
+  return count;
+}
 INLINE void insert_together(int by_group, const level_t *level, const members_t *groups, uint g, const slots_t *slots,
                             volatile __global int *counts, __local scratch_t *scratch) {
   const uint n_entries = n_entries_of(groups->slot_begins, g);
   table_t table = empty_table(by_group, n_entries, (size_t)groups->slot_begins[g], n_entries, slots, scratch);
-  long count = 0l;
-  const int first = by_group ? (int)sg_in_group() : 0, step = by_group ? SUB_GROUPS_PER_GROUP : 1;
-  for (int at = groups->begins[g] + first; at < groups->begins[g + 1u]; at += step) {
-    const int v = groups->members[at];
-    count += add_entries(level, (uint)v, sg_lane(), SUB_GROUP_SIZE, (int)g, groups, &table);
-  }
+  long count = add_members(by_group, level, groups, g, &table);
   meet(by_group);
   count += move_parts(by_group, 0, &table);
   count = sum_of_team(by_group, count, scratch);

@@ -23,7 +23,14 @@ CHECKED_LATER = ("-DWG_SIZE=4", "-DCHECKS=1")
 HUBS = ("-DHUB_ENTRIES=5", "-DLONE_ENTRIES=2")  # limits so low that a work-group reads some rows together
 FULL_QUEUES = ("-DSTEPS=1", "-DQUEUE_ROWS=12")  # Several work-items move rows from a full queue to the lists.
 # Lanes, sub-groups and work-groups take rows by their lengths, with limits that rows of 20 entries exceed.
-DIVIDED_ROWS = ("-DDIVIDES_ROWS=1", "-DLANE_ROW=2u", "-DLONG_ROW=4u", "-DGROUP_SLOTS=16u", "-DGIANT=40u")
+DIVIDED_ROWS = (
+    "-DDIVIDES_ROWS=1",
+    "-DLANE_ROW=2u",
+    "-DLONG_ROW=4u",
+    "-DGROUP_SLOTS=16u",
+    "-DGIANT=40u",
+    "-DSHARED_GIANT=60u",
+)
 BUILDS: dict[str, list[tuple[str, ...]]] = {
     "vocabulary": [(), WIDE],
     "connected_components": [

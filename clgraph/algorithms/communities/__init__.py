@@ -51,7 +51,7 @@ class Communities(Result, _Communities):
         The modularity of the labels, or the value of the constant Potts model.
     levels : list of dict
         For each level of the last iteration, the finest first: the number of ``vertices`` and ``entries``, the
-        ``rounds``, and the number of moves (``moved``).
+        ``rounds``, and the number of moves (``moved``). An iteration after the first may have only one level.
     info : RunInfo
         What ran, where, and how long it took.
     """

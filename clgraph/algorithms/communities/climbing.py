@@ -15,6 +15,10 @@ REFINING_ROUNDS = 4
 # rounds that together raise it by less than a tenth of this. Lower values take longer, and hardly raise the quality.
 _LEAST_GAIN, _FINER = 1e-4, 10
 _MIN_ROUNDS = 5
+# If the first contraction of an iteration keeps more than this share of the entries, the next iteration ends at a level
+# that has more than this share of them, and that gains at most half of _LEAST_GAIN.
+_SHARE, _CALMER = 2 / 3, 2
+ALL_ENTRIES = 2**32 - 1
 # The array `merged` of a launch has room for the groups of levels with _ROOM times the vertices of the first level in
 # all, and for the gaps between _LEVELS levels.
 _ROOM, _LEVELS = 4, 16
@@ -32,6 +36,7 @@ class Climbing(Launches):
     def __init__(self, plan: Any) -> None:
         super().__init__(plan)
         self._inside = self._products = 0
+        self._largest = ALL_ENTRIES  # an iteration may end at a level with more entries
         is_modularity = plan.problem.objective == "modularity"
         self._least_gain = int(self._integers.scale * _LEAST_GAIN) if is_modularity else 0
         if self._max_climbed >= 0:
@@ -39,11 +44,17 @@ class Climbing(Launches):
             self._climbed = {name: constant(f"CLIMBED_{name}") for name in names}
             self._step, self._status = constant("MERGED_STEP"), constant("GRID_STATUS")
             self._control = self._session.zeros(constant("GRID_CONTROL_WORDS"), np.uint32)
+        self._calm_gain = self._least_gain // _CALMER
         self._next: dict[str, DeviceArray] = {}
 
     def _gain(self) -> int:
         gain: int = self._integers.gain(self._inside, self._products)
         return gain
+
+    def _limit(self, levels: list[Level]) -> None:
+        """Set from the *levels* of an iteration at which levels the next one may end."""
+        least = int(_SHARE * levels[0].m)
+        self._largest = least if len(levels) > 1 and levels[1].m > least else ALL_ENTRIES
 
     def _seed(self, depth: int) -> int:
         return int(self.plan.problem.seed + 0x9E3779B9 * (depth + 1)) % 2**32
@@ -51,10 +62,10 @@ class Climbing(Launches):
     def _judged(self) -> dict[str, int]:
         """Return the arguments by which kernels judge a round."""
         integers = self._integers
-        high, low = _words(self._least_gain // _FINER)
+        (high, low), (calm_high, calm_low) = (_words(self._least_gain // parts) for parts in (_FINER, _CALMER))
         return {
             "penalty": integers.penalty * integers.resolution, "least_high": high, "least_low": low % 2**64,
-            "min_rounds": _MIN_ROUNDS,
+            "min_rounds": _MIN_ROUNDS, "calm_high": calm_high, "calm_low": calm_low % 2**64,
         }  # fmt: skip
 
     def _begin_search(self) -> None:
@@ -84,9 +95,10 @@ class Climbing(Launches):
         self._launch(
             CLIMB, "climb", level.n, seed=plan.problem.seed, depth=depth, max_levels=plan.problem.max_levels,
             rested=int(rested), n_rounds=REFINING_ROUNDS if plan.problem.method == "leiden" else 0, n_entries=level.m,
-            room=merged.size, merged=merged, climbed=climbed, control=self._control,
+            largest=self._largest, room=merged.size, merged=merged, climbed=climbed, control=self._control,
             member_list=plan.arrays["members"], **self._next, **self._judged(),
         )  # fmt: skip
+        self._launch(CLIMB, "descend", level.n, merged=merged, climbed=climbed, **self._next)
         words = climbed.get()
         check_status(int(self._control.item(self._status)), "climb")
         self._end_search(self._search.get())

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from clgraph.algorithms.communities.climbing import REFINING_ROUNDS, Climbing
+from clgraph.algorithms.communities.climbing import ALL_ENTRIES, REFINING_ROUNDS, Climbing
 from clgraph.algorithms.communities.levels import CONTRACT, GIANT, MOVE, REFINE, Level
 from clgraph.runtime.memory.arrays import DeviceArray
 
@@ -30,13 +30,14 @@ class Multilevel(Climbing):
         n = self._zero.n
         start = np.arange(n, dtype=np.int32) if problem.initial is None else problem.initial
         self._zero.arrays["labels"] = session.upload(start)
-        self.levels, self.merged = [], []
+        self.levels, self.merged, self._largest = [], [], ALL_ENTRIES
         self._enter(self._zero)
         self._inside, self._products = self._measure()
         for _ in range(problem.iterations):
             before = self._gain()
             levels = self._climb()
             self._descend(levels)
+            self._limit(levels)
             self.levels = [level.found for level in levels]
             self.merged = [level.groups for level in levels if level.groups is not None]
             if self._gain() - before <= self._least_gain:
@@ -69,17 +70,21 @@ class Multilevel(Climbing):
         levels, the finest first.
         """
         problem, level, levels, rested = self.plan.problem, self._zero, [self._zero], False
+        level.groups = None
         while True:
             if level.m <= self._max_climbed:
-                coarser, is_left = self._climb_at_once(level, len(levels) - 1, rested)
-                levels += coarser
+                climbed, is_left = self._climb_at_once(level, len(levels) - 1, rested)
+                self._keep_labels(level)
+                levels += climbed
                 if not is_left:
                     break
                 level, rested = levels[-1], levels[-2].found["moved"] == 0
                 continue
             self._enter(level)
+            before = self._gain()
             self._move(len(levels) - 1)
-            if len(levels) == problem.max_levels:
+            is_calm = level.m > self._largest and self._gain() - before <= self._calm_gain
+            if len(levels) == problem.max_levels or is_calm:
                 break
             moved = level.found["moved"] > 0
             refines, rested = problem.method == "leiden" and (moved or not rested), not moved
@@ -90,9 +95,16 @@ class Multilevel(Climbing):
                 n_groups = self._number(level.arrays["labels"])
             if n_groups == level.n:
                 break
-            level = self._contract(n_groups, refines)
+            coarser = self._contract(n_groups, refines)
+            self._keep_labels(level)
+            level = coarser
             levels.append(level)
         return levels
+
+    def _keep_labels(self, level: Level) -> None:
+        """Release all arrays of *level* but its labels, unless it is the finest level."""
+        if level is not self._zero:
+            level.arrays = {"labels": level.arrays["labels"]}
 
     def _move(self, depth: int) -> None:
         """Move the vertices of the current level until the quality hardly rises."""
