@@ -1,7 +1,7 @@
 /* Strong components by one depth-first search in one work-item, for CPUs.
  *
  *   index    0 until a vertex is found; then its number in the order of the search, or the least number of a vertex without
- *            a component that it is known to reach; at last DONE and the first vertex of its component
+ *            a component that it is known to reach; at last FINISHED and the first vertex of its component
  *   stack    from the front the path of the search, from the back the vertices whose rows are done, but whose component is
  *            not known.  A vertex is in one of them at a time.  A vertex v of the path that reaches a lower number is ~v.
  *   places   for each vertex of the path the last entry of its row that was looked at
@@ -15,12 +15,12 @@
  */
 #include "common/types.h"
 
-#define DONE 0x80000000u
+#define FINISHED 0x80000000u
 
 /* Take the other vertices of the component of its first vertex off the stack.  Returns the new top of the stack. */
 INLINE int finish(int first, uint own, int n, int top, __global uint *index, __global const int *stack) {
-  while (top < n && index[stack[top]] >= own) index[stack[top++]] = DONE | (uint)first;
-  index[first] = DONE | (uint)first;
+  while (top < n && index[stack[top]] >= own) index[stack[top++]] = FINISHED | (uint)first;
+  index[first] = FINISHED | (uint)first;
   return top;
 }
 
@@ -29,7 +29,7 @@ INLINE int number(int n, __global const uint *index, __global int *numbers, __gl
   int count = 0;
   for (int v = 0; v < n; v++) numbers[v] = -1;
   for (int v = 0; v < n; v++) {
-    const uint first = index[v] & ~DONE;
+    const uint first = index[v] & ~FINISHED;
     if (numbers[first] < 0) numbers[first] = count++;
     labels[v] = numbers[first];
   }
@@ -79,7 +79,7 @@ KERNEL find_in_depth(int n, __global const offset_t *restrict row_offsets, __glo
       if (!depth) break;
       v = stack[--depth];        /* go up */
       e = places[depth];
-      const uint below = is_first ? DONE : low;
+      const uint below = is_first ? FINISHED : low;
       is_first = v >= 0;
       v = is_first ? v : ~v;
       begin = row_offsets[v];
