@@ -25,10 +25,9 @@ typedef struct {
   __local int *words;            /* 1 if all have come, and the goal of the last barrier */
 } grid_t;
 #define MEET_ALL if (!grid_barrier_of(grid->control, grid->place.members, grid->words)) return 0;
-#define ENTRIES_A_LANE 4u        /* as in clgraph/algorithms/communities/levels.py */
 /* Let the members that a level of n vertices does not need leave.  Returns 0 to those.  All must have met. */
 INLINE int stays(grid_t *grid, uint n, uint n_entries) {
-  const uint lanes = max(n, n_entries / ENTRIES_A_LANE);
+  const uint lanes = max(n, n_entries / (uint)ENTRIES_A_LANE);
   grid->place.members = min(grid->place.members, (lanes + WG_SIZE - 1u) / WG_SIZE);
   return grid->place.member < grid->place.members;
 }

@@ -31,6 +31,7 @@
 #define ROUND_ACTIVE 5           /* 1 if a vertex is active after the round, else 0 */
 #define ROUND_WORDS 6
 #define MAX_ROUNDS 128           /* Rounds of a level. Round 0 measures its start. */
+#define ENTRIES_A_LANE 4         /* On GPUs a level gets a work-item for 4 entries, or for each vertex if that is more. */
 
 #define LEVEL_PARAMETERS                                                                              \
   uint n, int is_unit, __global const int *row_offsets, __global const int *column_indices, __global const long *entry_weights

@@ -19,7 +19,6 @@ _CLIMBING_GROUPS_A_UNIT = 4  # the same for the kernel "climb", so that all its 
 # A level with more entries takes several launches for each round. More work-groups run then, and rounds of R-MAT 22
 # take 0.75 of the time on an H200.
 MAX_CLIMBED_ENTRIES = 1 << 22
-_ENTRIES_A_LANE = 4  # On GPUs a level gets a work-item for this number of entries, or for each vertex if that is more.
 _MIN_CPU_SHARE = 512  # Vertices of a work-group on a CPU. With fewer, starting it takes longer than its work.
 GIANT = 4096  # On GPUs all work-groups share a group of vertices with more entries than this.
 GROUP_SLOTS = 2048  # slots of hash tables in the local memory of a work-group
@@ -139,11 +138,12 @@ class Launches:
     def _groups(self, items: int, climbs: bool = False) -> int:
         """Return the number of work-groups for *items*, of which each has the level's mean number of entries."""
         facts, level = self._session.facts, self._on
-        size: int = self.plan.program(MOVE).work_group_size
+        program = self.plan.program(MOVE)
+        size: int = program.work_group_size
         most = _CLIMBING_GROUPS_A_UNIT * int(facts.compute_units) if climbs else self._most_groups()
         if facts.is_cpu:
             return max(1, min(most, -(-items // max(size, _MIN_CPU_SHARE))))
-        lanes = max(items, level.m // _ENTRIES_A_LANE if level is not None and items > 1 else 1)
+        lanes = max(items, level.m // program.constant("ENTRIES_A_LANE") if level is not None and items > 1 else 1)
         return max(1, min(most, -(-lanes // size)))
 
     def _most_groups(self) -> int:
