@@ -41,7 +41,8 @@ def condensation(
     Raises
     ------
     InputError
-        *components* are those of a graph of another size, or an error of :func:`strongly_connected_components`.
+        *components* has another number of vertices than *graph*, or *graph* is one that
+        :func:`strongly_connected_components` refuses.
 
     Examples
     --------

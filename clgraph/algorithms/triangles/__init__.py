@@ -7,7 +7,8 @@ Strategies
     in a hash table in local memory, and looks up the entries of its forward neighbours' rows [2]_. Short rows are
     searched in each other.
 ``marks``
-    A work-item of a CPU marks the entries of a forward row in an array of all vertices, and looks up those of others.
+    A work-item of a CPU marks the entries of a forward row in an array of all vertices, and looks up the entries of its
+    neighbours' rows.
 ``merge``
     A work-item of a CPU merges the sorted rows of neighbours, without orientation.
 ``host``
