@@ -106,7 +106,7 @@ def checked_columns(roles: Roles, columns: Any) -> Columns | None:
         names = tuple("" if name is None else name for name in columns)
     known = {*roles.needed, *roles.optional}
     twice = [name for name in known if names.count(name) > 1]
-    if twice or not set(roles.needed) <= set(names) or not all(isinstance(name, str) for name in names):
+    if not all(isinstance(name, str) for name in names) or twice or not set(roles.needed) <= set(names):
         raise InputError(f"columns = {shown(columns)}; allowed: {allowed}, each once; any other name is passed over")
     return names
 

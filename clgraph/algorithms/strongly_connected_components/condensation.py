@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from clgraph.algorithms.strongly_connected_components import StrongComponents, strongly_connected_components
+from clgraph.arguments import shown
 from clgraph.data.graphs.conversion import as_graph
 from clgraph.data.graphs.graph import Graph
 from clgraph.errors import InputError
@@ -55,6 +56,8 @@ def condensation(
     whole = as_graph(graph)
     if components is None:
         components = strongly_connected_components(whole, strategy=strategy, session=session, verify=verify)
+    elif not isinstance(components, StrongComponents):
+        raise InputError(f"components = {shown(components)}; allowed: a result of strongly_connected_components()")
     n_components, labels = components
     if labels.size != whole.n_vertices:
         raise InputError(f"components are of {labels.size} vertices, and the graph has {whole.n_vertices}")
