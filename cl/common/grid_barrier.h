@@ -85,8 +85,8 @@ INLINE int grid_barrier(volatile __global uint *control, uint members, __local i
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   return *passed;
 }
-/* The same if members may leave between barriers: words[1] is the goal of the barrier before, 0 at first, and becomes that of
- * this one.  A member that is alone does not take a ticket. */
+/* The same if members may leave between barriers.  words[1] holds the goal of the last barrier, and is 0 before the first one.
+ * A member that is alone does not take a ticket. */
 INLINE int grid_barrier_of(volatile __global uint *control, uint members, __local int *words) {
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
   if (get_local_id(0) == 0) {

@@ -106,7 +106,7 @@ INLINE int lower_key(volatile __global uint *keys, int v, uint to, uint t, volat
 }
 
 /* Relax four edges of a lane, from number `at` on, in one or both ways; edges past the last are replaced by it.  Returns the
- * ways in which it lowered a key.  Loads are grouped, so that those of all edges are in flight together. */
+ * ways in which it lowered a key.  Loads of all edges are in flight together. */
 INLINE uint relax(uint ways, uint t, ulong at, ulong last, keys_t keys, __global const int2 *edges, propagated_t on) {
   int2 edge[4];
   uint to_v[4], to_u[4], lowered = 0u;
