@@ -2,6 +2,7 @@
 
 import dataclasses
 import threading
+import time
 from typing import Any
 
 import numpy as np
@@ -268,13 +269,13 @@ def test_a_room_is_written_once_what_used_it_has_ended(pocl: Session) -> None:
         assert event is not None
         event.wait()
     slots._used[0] = running = cl.UserEvent(pocl.context)
-    waits = threading.Thread(target=slots.slab, args=(128, 192))
-    waits.start()
-    waits.join(0.2)
-    assert waits.is_alive()
+    slots.slab(128, 192)
+    after = cl.enqueue_marker(pocl.commands.copy_queue)
+    pocl.commands.copy_queue.flush()
+    time.sleep(0.2)
+    assert after.command_execution_status > cl.command_execution_status.COMPLETE
     running.set_status(cl.command_execution_status.COMPLETE)
-    waits.join(300)
-    assert not waits.is_alive()
+    after.wait()
 
 
 def test_segments_split_a_range() -> None:
