@@ -343,6 +343,20 @@ def has_ended(process: int) -> bool:
     return False
 
 
+def test_a_notebook_starts_processes_that_end_with_its_kernel() -> None:
+    client = pytest.importorskip("nbclient")
+    pytest.importorskip("ipykernel")
+    nbformat = pytest.importorskip("nbformat.v4")
+    text = WAITING.format(name=name_of(session_on(DEVICES[0])))
+    tests = str(ROOT / "tests")
+    cells = [f"import sys; sys.path[:0] = [{str(ROOT)!r}, {tests!r}]", text, text.splitlines()[-1]]
+    book = nbformat.new_notebook(cells=[*map(nbformat.new_code_cell, cells)])
+    client.NotebookClient(book, timeout=300, kernel_name="python3").execute()
+    (n_components, first), (second,) = ("".join(part.text for part in cell.outputs).split() for cell in book.cells[1:])
+    assert n_components == "1" and first == second
+    assert has_ended(int(first))
+
+
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
 def test_processes_end_with_a_program_that_is_killed(how: signal.Signals) -> None:
     code = WAITING.format(name=name_of(session_on(DEVICES[0]))) + "time.sleep(300)"
