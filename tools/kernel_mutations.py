@@ -16,7 +16,7 @@ OTHER_CHECKS = (
     "common/atomic_updates.h", "common/racy_loads.h", "common/subgroup.h", "common/bits.h", "common/half.h",
     "probe/self_test.cl",
 )  # fmt: skip
-_BARRIERS = ("barrier", "local_barrier", "team_sync", "sg_sync", "fence_device", "fence_locks")
+_BARRIERS = ("barrier", "local_barrier", "group_barrier", "team_sync", "sg_sync", "fence_device", "fence_locks")
 _DELETED = (*_BARRIERS, "unlock", "drop_lock", "unlock_both", "report_status")
 # Calls that wait; without them, they have waited.
 _WAITS = ("grid_barrier", "wait_until_at_least", "wait_for")

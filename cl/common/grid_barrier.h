@@ -60,7 +60,7 @@ INLINE uint grid_members(volatile __global uint *control) { return load_relaxed(
     joined_[0] = grid_join(control, LINGER);                                                          \
     joined_[1] = grid_members(control);                                                               \
   }                                                                                                   \
-  barrier(CLK_LOCAL_MEM_FENCE);                                                                       \
+  local_barrier();                                                                                    \
   const uint member = joined_[0], members = joined_[1];                                               \
   if (member == GRID_OUTSIDE) return;
 
@@ -75,20 +75,20 @@ INLINE int grid_wait(volatile __global uint *control, uint goal) {
 }
 /* Every work-item of every member group calls this.  It returns 0 on a time-out, after which the kernel must end. */
 INLINE int grid_barrier(volatile __global uint *control, uint members, __local int *passed) {
-  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  group_barrier();
   if (get_local_id(0) == 0) {
     fence_device();
     const uint ticket = fetch_add(control + GRID_TICKET, 1u);
     *passed = grid_wait(control, ticket - ticket % members + members);
     fence_device();
   }
-  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  group_barrier();
   return *passed;
 }
 /* The same if members may leave between barriers.  words[1] holds the goal of the last barrier, and is 0 before the first one.
  * A member that is alone does not take a ticket. */
 INLINE int grid_barrier_of(volatile __global uint *control, uint members, __local int *words) {
-  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  group_barrier();
   if (get_local_id(0) == 0) {
     fence_device();
     if (members > 1u) {
@@ -98,7 +98,7 @@ INLINE int grid_barrier_of(volatile __global uint *control, uint members, __loca
     words[0] = grid_wait(control, (uint)words[1]);
     fence_device();
   }
-  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+  group_barrier();
   return words[0];
 }
 #endif

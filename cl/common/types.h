@@ -44,6 +44,16 @@
 #define LOCAL_ARRAY __local      /* declares local memory at the head of a kernel */
 #endif
 
+/* Barriers of a work-group, for its local memory or for all memory.  A work-item that is alone in its group needs none, and
+ * PoCL compiles a kernel with many barriers for minutes. */
+#if WG_SIZE == 1
+#define local_barrier()
+#define group_barrier()
+#else
+#define local_barrier() barrier(CLK_LOCAL_MEM_FENCE)
+#define group_barrier() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+#endif
+
 /* Prefetch the cache line at p. */
 #ifdef HOST_BUILD
 #define FETCH_AHEAD(p)

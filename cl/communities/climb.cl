@@ -1,4 +1,4 @@
-/* All levels of a small graph in one launch, for GPUs: moves vertices, refines, and contracts until a level does not shrink.
+/* All levels of a small graph in one launch: moves vertices, refines, and contracts until a level does not shrink.
  *
  *   climb    does for a level, and for all coarser ones, what move.cl, refine.cl and contract.cl do in many launches
  *   descend  a lane a vertex: takes the community of its group of groups on the last level
@@ -9,11 +9,10 @@
  * launches the kernel again, for the levels that are left.
  *
  * Races: as in move.cl, refine.cl and contract.cl.  Their phases are separated by barriers of the grid.  Work-groups that a
- * coarser level does not need leave before it.
+ * coarser level does not need leave before it.  On CPUs one work-group runs, because they have no barrier of the grid.
  */
 #include "communities/climb.h"
 
-#if DIVIDES_ROWS
 #define CLIMB_PARAMETERS                                                                              \
   LEVEL_PARAMETERS, LONG_LISTS_PARAMETERS, HUBS_PARAMETERS, SLOTS_PARAMETERS, uint seed, ulong factor, ulong resolution, \
       __global const long *out_strengths, __global const long *in_strengths, SUMS_PARAMETERS, __global int *labels, \
@@ -116,4 +115,3 @@ KERNEL descend(uint n, volatile __global const int *climbed, __global const int 
     labels[v] = next_labels[g];
   }
 }
-#endif

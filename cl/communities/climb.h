@@ -7,7 +7,6 @@
 #include "communities/refinement.h"
 #include "communities/rounds.h"
 
-#if DIVIDES_ROWS
 /* Words of the array `climbed`, and of each level, which follow them. */
 #define CLIMBED_LEVELS 0         /* number of levels whose vertices have moved */
 #define CLIMBED_LEFT 1           /* 1 if there are coarser levels that did not fit */
@@ -103,12 +102,14 @@ ALWAYS_INLINE int move_level(const moved_t *m, search_t *s, const judgement_t *b
     const uint round = (uint)s->round;
     decide_all(m, round, (uint)s->rarity, place, scratch);
     MEET_ALL
+#if DIVIDES_ROWS
     if (m->long_rows.size[N_HUBS]) {
       weigh_all_hubs(m, round, (uint)s->rarity, place, scratch);
       MEET_ALL
       choose_for_all_hubs(m, round, (uint)s->rarity, place, scratch);
       MEET_ALL
     }
+#endif
     apply_all(m, round, place);
     MEET_ALL
     measure_all(m, round, place);
@@ -160,7 +161,9 @@ ALWAYS_INLINE int list_members(const climb_t *c, const next_t *next, grid_t *gri
   if (!scan_all(next->members_of, next->member_begins, n_groups, next->chunk_sums, grid, sums)) return 0;
   if (!scan_all(next->entries_of, next->slot_begins, n_groups, next->chunk_sums, grid, sums)) return 0;
   place_all(n, c->merged, next->member_begins, next->members_of, next->members, place);
+#if DIVIDES_ROWS
   list_all_groups(n_groups, next->slot_begins, &next->lists, place);
+#endif
   MEET_ALL
   return 1;
 }
@@ -171,14 +174,18 @@ ALWAYS_INLINE int contract_rows(climb_t *c, const next_t *next, grid_t *grid, __
   const next_rows_t rows = {next->offsets, next->columns, next->weights};
   insert_all(&m->level, &c->groups, c->n_groups, &m->slots, &next->lists, next->counts, grid->place, scratch);
   MEET_ALL
+#if DIVIDES_ROWS
   if (next->lists.sizes[1]) {
     insert_all_giants(&m->level, &m->long_rows, &c->groups, &m->slots, next->counts, grid->place, scratch);
     MEET_ALL
   }
+#endif
   if (!scan_all(next->counts, next->offsets, c->n_groups, next->chunk_sums, grid, scratch->sums)) return 0;
   c->n_entries = (uint)next->offsets[c->n_groups];
   write_all(c->n_groups, next->slot_begins, &m->slots, &next->lists, &rows, grid->place, scratch);
+#if DIVIDES_ROWS
   if (next->lists.sizes[1]) write_all_giants(next->slot_begins, &m->slots, &next->lists, &rows, next->counts, grid->place);
+#endif
   return 1;
 }
 
@@ -238,5 +245,4 @@ ALWAYS_INLINE int contract_level(int is_refined, climb_t *c, const next_t *next,
   c->moved.level.n = c->refined.level.n = c->n_groups;
   return 1;
 }
-#endif
 #endif

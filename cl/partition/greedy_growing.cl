@@ -15,11 +15,6 @@
 #define VERTEX_WORDS (TRIES * TRY_WORDS + 3u)    /* ints per vertex of an individual, ... */
 #define PART_WORDS (2u * TRIES + 16u)            /* ... and per part */
 
-#if WG_SIZE == 1
-#define GROUP_BARRIER()
-#else
-#define GROUP_BARRIER() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
-#endif
 #define FOR_ITEMS(i, n) for (uint i = get_local_id(0); i < (n); i += WG_SIZE)
 
 INLINE long group_sum(long x, __local ulong *sums) {
@@ -28,10 +23,10 @@ INLINE long group_sum(long x, __local ulong *sums) {
 #else
   x = sg_sum(x);
   if (sg_lane() == 0) sums[sg_in_group()] = (ulong)x;
-  GROUP_BARRIER();
+  group_barrier();
   x = 0;
   for (uint s = 0u; s < SUB_GROUPS_PER_GROUP; s++) x += (long)sums[s];
-  GROUP_BARRIER();
+  group_barrier();
   return x;
 #endif
 }
@@ -68,7 +63,7 @@ INLINE void start_growth(const individual_t *x) {
     const block_t all = {0, (int)x->n_parts, 0, (int)x->n};
     x->lists[0] = all;
   }
-  GROUP_BARRIER();
+  group_barrier();
 }
 
 INLINE int is_whole(block_t block) { return block.n_parts < 2 || block.begin == block.end; }
@@ -143,12 +138,12 @@ KERNEL grow_parts(uint level, uint n_parts, uint seed, LEVELS_PARAMETERS, __glob
       const ulong score = try_bisection(&x, &on, block, task % TRIES, seed, shares);
       if (sg_lane() == 0) x.found[task] = score;
     }
-    GROUP_BARRIER();
+    group_barrier();
     for (uint b = sg_in_group(); b < n_blocks; b += SUB_GROUPS_PER_GROUP) split_by_best(&x, b, from, to);
-    GROUP_BARRIER();
+    group_barrier();
   }
   FOR_ITEMS(p, n_parts) sizes[p] = 0;
-  GROUP_BARRIER();
+  group_barrier();
   long cut = 0, over = 0, total = 0;
   FOR_ITEMS(v, on.n) {
     fetch_add(sizes + x.parts[v], vertex_weight(&on, v));
@@ -156,7 +151,7 @@ KERNEL grow_parts(uint level, uint n_parts, uint seed, LEVELS_PARAMETERS, __glob
     for (int e = on.rows[v]; e < on.rows[v + 1]; e++)
       if (x.parts[on.columns[e]] != x.parts[v]) cut += edge_weight(&on, e);
   }
-  GROUP_BARRIER();
+  group_barrier();
   FOR_ITEMS(p, n_parts) over += max(0, sizes[p] - limits[p]);
   cut = group_sum(cut, sums) / 2;
   over = group_sum(over, sums);

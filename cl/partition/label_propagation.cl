@@ -76,7 +76,7 @@ KERNEL ask_border(uint level, REFINEMENT_PARAMETERS) {
   const level_t on = LEVEL(level);
   r.is_finest = level == 0u;
   for (uint i = get_local_id(0); i < SUB_GROUPS_PER_GROUP * PARTS_ROOM; i += WG_SIZE) counters[i] = 0;
-  GROUP_BARRIER();
+  group_barrier();
   ask(&r, &on);
 }
 

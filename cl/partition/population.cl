@@ -35,7 +35,7 @@
   r.state = (__global uint *)(r.histogram + (size_t)BUCKETS * n_parts);                               \
   for (uint i = get_local_id(0); i < REFINE_WORDS; i += WG_SIZE) r.state[i] = 0u;                     \
   for (uint i = get_local_id(0); i < PART_ARRAYS * n_parts; i += WG_SIZE) r.parts_work[i] = parts_work[i]; \
-  GROUP_BARRIER();
+  group_barrier();
 #define FOR_ITEMS(i, n) for (uint i = get_local_id(0); i < (n); i += WG_SIZE)
 INLINE ulong score_of(const refined_t *r) {
   return ((ulong)r->state[REFINE_BEST_OVER] << 32) | r->state[REFINE_BEST_CUT];
@@ -47,7 +47,7 @@ KERNEL refine_individuals(POPULATION_PARAMETERS, __global const int *blocks, uin
   INDIVIDUAL
   FOR_ITEMS(p, n_parts) OF_PARTS(&r, BEST_SIZES)[p] = blocks[individual * n_parts + p];
   FOR_ITEMS(v, LEVEL(level).n) ARRAY(&r, BEST)[v] = grown[(size_t)individual * grown_each + v];
-  GROUP_BARRIER();
+  group_barrier();
   refine(&r, level, last_level, 0, 0, desk, 0, LEVELS_ARGUMENTS);
   if (get_local_id(0) == 0) scores[individual] = score_of(&r);
 }
@@ -56,16 +56,16 @@ KERNEL refine_individuals(POPULATION_PARAMETERS, __global const int *blocks, uin
 INLINE void find_partners(const level_t *on, uint n_parts, __global const int *first, __global const int *second,
                           __global int *shared, __global int *partners) {
   FOR_ITEMS(i, n_parts * n_parts) shared[i] = 0;
-  GROUP_BARRIER();
+  group_barrier();
   FOR_ITEMS(v, on->n)
     if (first[v] != NOBODY) fetch_add(shared + (uint)first[v] * n_parts + (uint)second[v], vertex_weight(on, (int)v));
-  GROUP_BARRIER();
+  group_barrier();
   FOR_ITEMS(p, n_parts) {
     int best = 0;
     for (uint q = 1u; q < n_parts; q++) best = shared[p * n_parts + q] > shared[p * n_parts + (uint)best] ? (int)q : best;
     partners[p] = best;
   }
-  GROUP_BARRIER();
+  group_barrier();
 }
 
 /* Makes a child of the group's own individual and another one, and refines it on one level.  shared: (n_parts + 1) *
@@ -83,7 +83,7 @@ KERNEL cross_individuals(POPULATION_PARAMETERS, uint seed, __global const int *p
   __global int *child = ARRAY(&r, BEST), *next = ARRAY(&r, PART), *sizes = OF_PARTS(&r, BEST_SIZES);
   find_partners(&coarse, n_parts, first, second, shared, partners);
   FOR_ITEMS(v, n) child[v] = first[v] != NOBODY && partners[first[v]] == second[v] ? first[v] : NOBODY;
-  GROUP_BARRIER();
+  group_barrier();
   for (int round = 0; round < FILLING_ROUNDS; round++) {
     FOR_ITEMS(v, n) {
       int block = child[v], heaviest = -1;
@@ -95,17 +95,17 @@ KERNEL cross_individuals(POPULATION_PARAMETERS, uint seed, __global const int *p
       }
       if (heaviest < 0) next[v] = block;
     }
-    GROUP_BARRIER();
+    group_barrier();
     FOR_ITEMS(v, n) child[v] = next[v];
-    GROUP_BARRIER();
+    group_barrier();
   }
   FOR_ITEMS(p, n_parts) sizes[p] = 0;
-  GROUP_BARRIER();
+  group_barrier();
   FOR_ITEMS(v, n) {
     if (child[v] == NOBODY) child[v] = first[v];
     if (child[v] != NOBODY) fetch_add(sizes + child[v], vertex_weight(&coarse, (int)v));
   }
-  GROUP_BARRIER();
+  group_barrier();
   refine(&r, level, last_level, 0, 0, desk, 0, LEVELS_ARGUMENTS);
   if (get_local_id(0) == 0) scores[individual] = score_of(&r);
 }
@@ -116,7 +116,7 @@ KERNEL keep_children(uint level, uint n_parts, uint room_each, int is_first, __g
                      __global ulong *parent_scores) {
   const uint individual = get_group_id(0), n = (uint)levels[level * LEVEL_WORDS + LEVEL_VERTICES];
   const ulong before = parent_scores[individual];
-  GROUP_BARRIER();
+  group_barrier();
   if (!is_first && scores[individual] >= before) return;
   __global const int *own = population + individual * ((size_t)VERTEX_ARRAYS * room_each +
                                                        (size_t)INDIVIDUAL_PART_WORDS * n_parts + REFINE_WORDS);

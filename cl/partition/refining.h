@@ -37,11 +37,6 @@
 #endif
 #define LONG_ROWS 16u            /* mean entries of a row */
 #define FEW_AT_BORDER 3u         /* fewer than one vertex in FEW_AT_BORDER */
-#if WG_SIZE == 1
-#define GROUP_BARRIER()
-#else
-#define GROUP_BARRIER() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
-#endif
 
 #define DESK_OVER (REFINE_WORDS + PARTS_ROOM + 1)
 #define DESK_TOTAL (REFINE_WORDS + PARTS_ROOM + 2)
@@ -209,14 +204,14 @@ INLINE void direct(const refined_t *r, const level_t *on, __local uint *desk) {
   if (r->state[REFINE_MODE] == MODE_DONE) return;
   read_state(r, desk);
   if (get_local_id(0) == 0) *over = *total = 0u;
-  GROUP_BARRIER();
+  group_barrier();
   turn_t turn = turn_of(desk);
   weigh_parts(r, free, over, total);
-  GROUP_BARRIER();
+  group_barrier();
   compare_with_best(r, on, *over, *total, &turn);
   if (turn.too_much && sg_in_group() == 0) sum_room(r->n_parts, free);
   if (get_local_id(0) == 0) choose_turn(r, on, turn, desk);
-  GROUP_BARRIER();
+  group_barrier();
   write_state(r, desk);
   keep_or_restore_sizes(r, turn, desk);
   if (turn.too_much) prepare_rebalancing(r, free);
@@ -227,7 +222,7 @@ INLINE void direct(const refined_t *r, const level_t *on, __local uint *desk) {
  * that earlier steps wrote. */
 INLINE int meet_all(const refined_t *r, __local int *passed) {
   if (r->members > 1u) return grid_barrier(r->state, r->members, passed);
-  GROUP_BARRIER();
+  group_barrier();
   return 1;
 }
 

@@ -28,11 +28,6 @@
   r.work = work; r.parts_work = parts_work; r.histogram = histogram; r.state = state;                 \
   const uint mode = state[REFINE_MODE], stamp = state[REFINE_STAMP];
 /* Clears the counts of a part after its group has read them. */
-#if WG_SIZE == 1
-#define group_barrier()
-#else
-#define group_barrier() barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
-#endif
 #define FORGET_REQUESTS(p)                                                                            \
   group_barrier();                                                                                    \
   if (get_local_id(0) == 0) OF_REQUESTS(COUNTS)[p] = OF_REQUESTS(PLACED)[p] = 0;

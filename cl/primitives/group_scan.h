@@ -13,13 +13,11 @@
 
 #if WG_SIZE == 1
 #define GROUP_SCRATCH 1
-#define local_barrier()
 #define DEFINE_GROUP_SUMS_(T)                                                                         \
   INLINE T offset_of_sub_group(T total, __local T *scratch, T *all) { *all = total; return (T)0; }    \
   INLINE T group_exclusive_sum(T x, __local T *scratch, T *all) { *all = x; return (T)0; }
 #else
 #define GROUP_SCRATCH SUB_GROUPS_PER_GROUP
-#define local_barrier() barrier(CLK_LOCAL_MEM_FENCE)
 #if SUB_GROUPS_PER_GROUP <= 32
 #define DEFINE_OFFSET_(T)                                                                             \
   INLINE T offset_of_sub_group(T total, __local T *scratch, T *all) {                                 \

@@ -56,7 +56,7 @@ BUILDS: dict[str, list[tuple[str, ...]]] = {
     ],
     "directed_communities": [("-DWG_SIZE=1",)],
     "communities": [("-DWG_SIZE=1",), (*WIDE, "-DWORDS_ORDER=1"), (*WIDE, *DIVIDED_ROWS)],
-    "climbs": [(*WIDE, *DIVIDED_ROWS)],
+    "climbs": [("-DWG_SIZE=1",), (*WIDE, "-DWORDS_ORDER=1"), (*WIDE, *DIVIDED_ROWS)],
     "distance_two": [(), ("-DWG_SIZE=4", "-DGROUP_TEAM=1")],
     "sized_nets": [(), ("-DWG_SIZE=4", "-DGROUP_TEAM=1"), (*WIDE, "-DTEAM=4")],
     "factorization": [(), ONE_WIDE, (*ONE_WIDE, "-DLANES=2", "-DWORDS_ORDER=1"), (*ONE_WIDE, "-DWEIGHTED=1")],
