@@ -84,7 +84,7 @@ class Climbing(Launches):
         """
         plan, session = self.plan, self._session
         self._on = level
-        # On CPUs each sub-group has a table of its own, and a row of a coarser level has an entry for each vertex at most.
+        # On CPUs each sub-group has a table of its own. A row of a coarser level has at most an entry for each vertex.
         row_room = 3 * max(level.longest, min(level.n, level.m))
         self._reserve(max(2 * level.m, 0 if self._divides_rows else row_room * self._sub_groups))
         self._make_next(level)
@@ -97,8 +97,8 @@ class Climbing(Launches):
         self._launch(
             CLIMB, "climb", level.n, seed=plan.problem.seed, depth=depth, max_levels=plan.problem.max_levels,
             rested=int(rested), n_rounds=REFINING_ROUNDS if plan.problem.method == "leiden" else 0, n_entries=level.m,
-            largest=self._largest, row_room=row_room, room=merged.size, merged=merged, climbed=climbed, control=self._control,
-            member_list=plan.arrays["members"], **self._next, **self._judged(),
+            largest=self._largest, row_room=row_room, room=merged.size, merged=merged, climbed=climbed,
+            control=self._control, member_list=plan.arrays["members"], **self._next, **self._judged(),
         )  # fmt: skip
         self._launch(CLIMB, "descend", level.n, merged=merged, climbed=climbed, **self._next)
         words = climbed.get()

@@ -19,8 +19,8 @@ _CLIMBING_GROUPS_A_UNIT = 4  # the same for the kernel "climb", so that all its 
 # A level with more entries takes several launches for each round. More work-groups run then, and rounds of R-MAT 22
 # take 0.75 of the time on an H200.
 MAX_CLIMBED_ENTRIES = 1 << 22
-# On CPUs one work-group climbs. Up to this many entries it takes less time than launches for all cores: on two cores of an
-# EPYC 0.5 of the time for a mesh of 2^15 vertices, and 0.14 for a grid of 40 x 40.
+# On CPUs one work-group climbs. Up to this many entries it takes less time than launches for all cores: on two cores of
+# an EPYC 0.5 of the time for a mesh of 2^15 vertices, and 0.14 for a grid of 40 x 40.
 MAX_CPU_CLIMBED_ENTRIES = 1 << 16
 _MIN_CPU_SHARE = 512  # Vertices of a work-group on a CPU. With fewer, starting it takes longer than its work.
 GIANT = 4096  # On GPUs all work-groups share a group of vertices with more entries than this.
