@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clgraph.algorithms.communities.levels import MAX_CLIMBED_ENTRIES
+from clgraph.algorithms.communities.levels import MAX_CLIMBED_ENTRIES, MAX_CPU_CLIMBED_ENTRIES
 from clgraph.algorithms.communities.problem import CommunitiesProblem
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Gathers, Work
@@ -17,11 +17,12 @@ def half_rounds(problem: CommunitiesProblem, facts: DeviceFacts) -> Work:
     n, m = float(problem.stats.n_vertices), float(problem.stats.n_edges)
     iterations = min(float(problem.iterations), ITERATIONS)
     passes, rounds = iterations * PASSES, iterations * LEVELS * ROUNDS
-    climbs = not facts.is_cpu and m <= MAX_CLIMBED_ENTRIES  # in one launch an iteration
+    # In one launch an iteration.
+    climbs = m <= (MAX_CPU_CLIMBED_ENTRIES if facts.is_cpu else MAX_CLIMBED_ENTRIES)
     return Work(
         launches=iterations if climbs else rounds * PHASES,
         read_backs=iterations if climbs else rounds,
-        grid_barriers=rounds * PHASES if climbs else 0.0,
+        grid_barriers=rounds * PHASES if climbs and not facts.is_cpu else 0.0,
         streamed_bytes=passes * (16.0 * m + 20.0 * n),
         gathers=(Gathers(passes * m, 4.0 * n), Gathers(passes * m, 2.0**14 if facts.is_cpu else 12.0 * m)),
     )
