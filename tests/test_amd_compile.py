@@ -35,7 +35,7 @@ def test_compiles_for_amd_without_spills(device_libs, file):
     rows, wrong = check_kernels.check_amd([file], every_kernel=False, in_turns=True)
     assert not wrong, "\n".join(wrong)
     n_variants = len([*check_kernels.programs([file])]) - 1
-    assert len(rows) == 5 + 3 * (n_variants // 2) + 2 * ((n_variants + 1) // 2)
+    assert len(rows) == 3 + 3 * (n_variants // 2) + 2 * ((n_variants + 1) // 2)
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda path: path.removeprefix(str(ROOT) + "/"))

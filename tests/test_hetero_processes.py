@@ -225,6 +225,7 @@ def interrupted() -> None:
     devices[1].processes.interrupt()  # A process may end while it has nothing to do.
     assert np.allclose(scheduler.run(SQUARE, [numbers(N)]).results[0], squares(numbers(N)))
     print(*(device.processes.each(process_ids)[0] for device in devices))
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # Shells start background programs that ignore it.
     threading.Timer(3.0, signal.pthread_kill, (main, signal.SIGINT)).start()
     try:
         scheduler.run(long, [np.ones((4, 1), np.float32)])

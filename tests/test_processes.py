@@ -378,6 +378,7 @@ def test_ctrl_c_ends_the_processes_and_the_next_call_starts_new_ones() -> None:
         + f"""
 import signal, threading, time
 began = time.monotonic()
+signal.signal(signal.SIGINT, signal.default_int_handler)  # Shells start background programs that ignore it.
 threading.Timer(1.0, signal.pthread_kill, (threading.main_thread().ident, signal.SIGINT)).start()
 try:
     team.each(test_processes.sleep, [60])

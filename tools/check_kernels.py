@@ -200,13 +200,17 @@ def check_amd(
 ) -> tuple[list[list[object]], list[str]]:
     """Compile for AMD; return table rows and messages of failures.
 
-    With *in_turns*, variants are compiled for two targets each, the first for others than the second.
+    With *in_turns*, a program without definitions is compiled for the first three targets, and variants for two or
+    three of all targets in turn.
     """
     rows: list[list[object]] = []
     wrong: list[str] = []
     for number, (label, path, defines) in enumerate(programs(names)):
         allowed = MOST_SCALAR_SPILLS.get(path, 0)
-        for target in TARGETS["amd"][number % 2 :: 2] if in_turns and defines else TARGETS["amd"]:
+        targets = TARGETS["amd"]
+        if in_turns:
+            targets = targets[number % 2 :: 2] if defines else targets[:3]
+        for target in targets:
             try:
                 kernels = amd_kernels(compile_program(path, defines, target))
             except RuntimeError as error:

@@ -17,7 +17,6 @@ namespace scans {
 #undef STATE_WORDS
 #undef CLGRAPH_LOOK_BACK_H
 #undef CLGRAPH_GROUP_SCAN_H
-#undef local_barrier
 #undef GROUP_SCRATCH
 #undef DEFINE_GROUP_SUMS_
 #undef DEFINE_OFFSET_
