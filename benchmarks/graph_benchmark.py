@@ -264,8 +264,8 @@ def main(
     add("--on-device", action="store_true", help="make graphs on the device where it can, in place of files of them")
     add("--strategies", nargs="+", choices=plans, metavar="NAME", default=[], help="(default: all without options)")
     add("--calls", action="store_true", help="time later calls, with the answer on the host, too")
-    if "scipy" in options:
-        add("--scipy", action="store_true", help="time scipy too")
+    for name in sorted(options - {"networkx"}):
+        add(f"--{name}", action="store_true", help=f"time {name} too")
     if "networkx" in options:
         most = "time networkx too, on graphs of at most EDGES edges (2 million)"
         add("--networkx", metavar="EDGES", nargs="?", type=int, const=2_000_000, default=0, help=most)
@@ -277,7 +277,7 @@ def main(
 
     def measured(args: argparse.Namespace, session: Session, name: str, graph: Graph) -> Iterator[list[dict[str, Any]]]:
         small = 0 < graph.n_edges <= 2 * getattr(args, "networkx", 0)
-        wanted = {"scipy": getattr(args, "scipy", False), "networkx": small}
+        wanted = {**{name: getattr(args, name) for name in options}, "networkx": small}
         for settings in cases(args):
             rows = benchmark.measure(
                 session, name, graph, strategies=args.strategies, check_limit=args.check_limit,

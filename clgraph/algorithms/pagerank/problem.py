@@ -224,6 +224,8 @@ def warn_if_moving(what: str, n_iterations: int, change: float, tol: float) -> N
     """Warn the caller of the public function unless the last iteration changed *what* by less than *tol*."""
     if not change < tol:
         text = f"after {n_iterations} iterations the {what} still change by {change:.3g}; tol = {tol}"
+        if not math.isfinite(change):
+            text = f"after {n_iterations} iterations the {what} are not finite; a smaller alpha may converge"
         warnings.warn(text, ConvergenceWarning, stacklevel=3)
 
 
