@@ -48,7 +48,7 @@ def test_levels_in_one_launch_and_in_many_have_the_same_labels(
         monkeypatch.setattr(climbing, "_LEVELS", 0)
         session.kept.forget()
         in_parts = cg.communities(graph, session=session, **options)
-        for name in ("MAX_CLIMBED_ENTRIES", "MAX_CPU_CLIMBED_ENTRIES"):
+        for name in ("MAX_CLIMBED", "MAX_CPU_CLIMBED"):
             monkeypatch.setattr(levels, name, -1)
         session.kept.forget()
         in_many = cg.communities(graph, session=session, **options)

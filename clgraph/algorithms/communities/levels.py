@@ -16,12 +16,12 @@ from clgraph.runtime.programs.program import Launch
 MOVE, REFINE, CONTRACT, CLIMB = (f"communities/{name}.cl" for name in ("move", "refine", "contract", "climb"))
 _GROUPS_A_UNIT = 8  # work-groups per compute unit; on CPUs each of their sub-groups has a hash table of its own
 _CLIMBING_GROUPS_A_UNIT = 4  # the same for the kernel "climb", so that all its work-groups run at once
-# A level with more entries takes several launches for each round. More work-groups run then, and rounds of R-MAT 22
-# take 0.75 of the time on an H200.
-MAX_CLIMBED_ENTRIES = 1 << 22
+# A level with more entries, or more vertices, takes several launches for each round. More work-groups run then, and
+# rounds of R-MAT 22 take 0.75 of the time on an H200.
+MAX_CLIMBED = 1 << 22
 # On CPUs one work-group climbs. Up to this many entries it takes less time than launches for all cores: on two cores of
 # an EPYC 0.5 of the time for a mesh of 2^15 vertices, and 0.14 for a grid of 40 x 40.
-MAX_CPU_CLIMBED_ENTRIES = 1 << 16
+MAX_CPU_CLIMBED = 1 << 16
 _MIN_CPU_SHARE = 512  # Vertices of a work-group on a CPU. With fewer, starting it takes longer than its work.
 GIANT = 4096  # On GPUs all work-groups share a group of vertices with more entries than this.
 GROUP_SLOTS = 2048  # slots of hash tables in the local memory of a work-group
@@ -55,8 +55,8 @@ class Launches:
         facts = self._session.facts
         self._divides_rows = not facts.is_cpu
         can_climb = facts.is_cpu or facts.dialect.has_grid_barrier
-        most = MAX_CPU_CLIMBED_ENTRIES if facts.is_cpu else MAX_CLIMBED_ENTRIES
-        self._max_climbed = most if can_climb else -1  # entries of a level
+        most = MAX_CPU_CLIMBED if facts.is_cpu else MAX_CLIMBED
+        self._max_climbed = most if can_climb else -1  # vertices or entries of a level
         for source in (MOVE, REFINE, CONTRACT, *((CLIMB,) if can_climb else ())):
             plan.program(source)  # Compile the kernels now, so that no run waits for the compiler.
         program = plan.program(MOVE)

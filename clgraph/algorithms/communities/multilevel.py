@@ -72,7 +72,7 @@ class Multilevel(Climbing):
         problem, level, levels, rested = self.plan.problem, self._zero, [self._zero], False
         level.groups = None
         while True:
-            if level.m <= self._max_climbed:
+            if max(level.n, level.m) <= self._max_climbed:
                 climbed, is_left = self._climb_at_once(level, len(levels) - 1, rested)
                 self._keep_labels(level)
                 levels += climbed

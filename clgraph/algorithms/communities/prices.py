@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clgraph.algorithms.communities.levels import MAX_CLIMBED_ENTRIES, MAX_CPU_CLIMBED_ENTRIES
+from clgraph.algorithms.communities.levels import MAX_CLIMBED, MAX_CPU_CLIMBED
 from clgraph.algorithms.communities.problem import CommunitiesProblem
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Gathers, Work
@@ -18,7 +18,7 @@ def half_rounds(problem: CommunitiesProblem, facts: DeviceFacts) -> Work:
     iterations = min(float(problem.iterations), ITERATIONS)
     passes, rounds = iterations * PASSES, iterations * LEVELS * ROUNDS
     # In one launch an iteration.
-    climbs = m <= (MAX_CPU_CLIMBED_ENTRIES if facts.is_cpu else MAX_CLIMBED_ENTRIES)
+    climbs = max(n, m) <= (MAX_CPU_CLIMBED if facts.is_cpu else MAX_CLIMBED)
     return Work(
         launches=iterations if climbs else rounds * PHASES,
         read_backs=iterations if climbs else rounds,
