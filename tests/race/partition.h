@@ -312,14 +312,27 @@ static bool alone_right(Random &random, ulong) {
   return words[GRID_STATUS] == STATUS_TIMEOUT;
 }
 
+/* Returns twice the cut of a partition of the coarse level, or -1 if it is none, or has other weights of parts than `sizes`. */
+static long cut_of(const Levels &on, uint n_parts, const int *parts, const int *sizes) {
+  const int n = (int)on.levels[LEVEL_WORDS + LEVEL_VERTICES], *rows = on.of_next(LEVEL_ROWS);
+  Array<int> expected(n_parts);
+  long cut = 0;
+  for (int v = 0; v < n; v++) {
+    if (parts[v] < 0 || parts[v] >= (int)n_parts) return -1;
+    expected[parts[v]] += on.of_next(LEVEL_VERTEX_WEIGHTS)[v];
+    for (int e = rows[v]; e < rows[v + 1]; e++)
+      if (parts[on.of_next(LEVEL_COLUMNS)[e]] != parts[v]) cut += on.of_next(LEVEL_EDGE_WEIGHTS)[e];
+  }
+  return std::equal(expected.begin(), expected.end(), sizes) ? cut : -1;
+}
+
 /* Each individual tells the weights of its parts and its score.  On the coarse level no edges are parallel, whose lanes
  * would write the same key to the same word. */
 static bool growing_right(Random &random, ulong) {
   Levels on(random);
   on.match();
   on.contract();
-  const int n = (int)on.levels[LEVEL_WORDS + LEVEL_VERTICES], *rows = on.of_next(LEVEL_ROWS);
-  const int *weights = on.of_next(LEVEL_VERTEX_WEIGHTS);
+  const int n = (int)on.levels[LEVEL_WORDS + LEVEL_VERTICES], *weights = on.of_next(LEVEL_VERTEX_WEIGHTS);
   const uint n_parts = 2 + random.below(4), n_groups = 1 + random.below(2), room = n + n % 2;
   const size_t each = (size_t)VERTEX_WORDS * room + PART_WORDS * n_parts;
   Array<int> grown(each * n_groups), parts_work(PART_ARRAYS * n_parts), blocks(n_groups * n_parts);
@@ -333,17 +346,10 @@ static bool growing_right(Random &random, ulong) {
     grow_parts(1, n_parts, 7, LEVEL_ARGUMENTS_OF(on), parts_work, grown, blocks, scores);
   }, GROUPING);
   for (uint g = 0; g < n_groups; g++) {
-    const int *parts = grown + g * each;
-    Array<int> sizes(n_parts);
-    long cut = 0;
-    for (int v = 0; v < n; v++) {
-      if (parts[v] < 0 || parts[v] >= (int)n_parts) return false;
-      sizes[parts[v]] += weights[v];
-      for (int e = rows[v]; e < rows[v + 1]; e++)
-        if (parts[on.of_next(LEVEL_COLUMNS)[e]] != parts[v]) cut += on.of_next(LEVEL_EDGE_WEIGHTS)[e];
-    }
-    if (!std::equal(sizes.begin(), sizes.end(), blocks.begin() + g * n_parts)) return false;
-    const long over = Levels::over_of(sizes, parts_work[FINAL_LIMITS * n_parts]);
+    const int *sizes = blocks + g * n_parts;
+    const long cut = cut_of(on, n_parts, grown + g * each, sizes);
+    if (cut < 0) return false;
+    const long over = Levels::over_of(Array<int>(sizes, sizes + n_parts), parts_work[FINAL_LIMITS * n_parts]);
     if (scores[g] != (ulong)(cut / 2 + 1) * (ulong)(total + over)) return false;
   }
   return true;
@@ -432,9 +438,59 @@ static bool partners_right(Random &random, ulong) {
   return shared == expected;
 }
 
+/* Individuals are refined, and crossed once.  A child takes the place of its parent only if it is better. */
+static bool generation_right(Random &random, ulong seed) {
+  Levels on(random);
+  on.match();
+  on.contract();
+  const int n = (int)on.levels[LEVEL_WORDS + LEVEL_VERTICES], *weights = on.of_next(LEVEL_VERTEX_WEIGHTS);
+  const uint n_parts = 2 + random.below(3), n_groups = 2, room = n + n % 2;
+  const size_t grown_each = (size_t)VERTEX_WORDS * room + PART_WORDS * n_parts;
+  const size_t each = (size_t)VERTEX_ARRAYS * room + INDIVIDUAL_PART_WORDS * n_parts + REFINE_WORDS;
+  Array<int> grown(grown_each * n_groups), parts_work(PART_ARRAYS * n_parts), blocks(n_groups * n_parts), population(each * n_groups),
+      parents(n_groups * (room + n_parts)), shared(n_groups * (n_parts + 1) * n_parts);
+  Array<ulong> scores(n_groups), parent_scores(n_groups);
+  const long total = std::accumulate(weights, weights + n, 0L);
+  for (uint p = 0; p < n_parts; p++) {
+    parts_work[SHARES * n_parts + p] = (int)(total / n_parts);
+    parts_work[FINAL_LIMITS * n_parts + p] = (int)(total / n_parts) + 1;
+  }
+  auto of_all = [&](auto run) { launch(n_groups * WG_SIZE, run, GROUPING); };
+  auto keep = [&](int is_first) {
+    of_all([&] { keep_children(1, n_parts, room, is_first, on.levels, population, scores, parents, parent_scores); });
+  };
+  auto are_right = [&] {
+    for (uint g = 0; g < n_groups; g++) {
+      const int *own = population + g * each, *sizes = own + (size_t)VERTEX_ARRAYS * room + BEST_SIZES * n_parts;
+      if (cut_of(on, n_parts, own + (size_t)BEST * room, sizes) != 2 * (long)(uint)scores[g]) return false;
+    }
+    return true;
+  };
+  of_all([&] { grow_parts(1, n_parts, (uint)seed, LEVEL_ARGUMENTS_OF(on), parts_work, grown, blocks, scores); });
+  of_all([&] {
+    refine_individuals(1, 1, n_parts, room, LEVEL_ARGUMENTS_OF(on), parts_work, population, blocks, (uint)grown_each, grown, scores);
+  });
+  if (!are_right()) return false;
+  keep(1);
+  if (parent_scores != scores) return false;
+  const Array<ulong> before = parent_scores;
+  of_all([&] {
+    cross_individuals(1, 1, n_parts, room, LEVEL_ARGUMENTS_OF(on), parts_work, population, (uint)seed, parents, shared, scores);
+  });
+  if (!are_right()) return false;
+  keep(0);
+  for (uint g = 0; g < n_groups; g++) {
+    const int *parent = parents + (size_t)g * (room + n_parts);
+    if (parent_scores[g] != min(before[g], scores[g])) return false;
+    if (cut_of(on, n_parts, parent, parent + room) != 2 * (long)(uint)parent_scores[g]) return false;
+  }
+  return true;
+}
+
 static const Case cases[] = {
     {"alone", alone_right}, {"matching", matching_right}, {"segmented", segmented_right}, {"contraction", contraction_right},
     {"sorted", sorted_right}, {"light_edges", light_edges_right}, {"refinement", refinement_right},
     {"buffered", requests_right<BUFFERED>}, {"permutations", requests_right<PERMUTATIONS>},
     {"growing", growing_right}, {"halving", halving_right}, {"leaves", leaves_right}, {"partners", partners_right},
+    {"generation", generation_right},
 };
