@@ -21,15 +21,11 @@ KERNEL count_weights(uint level, __global const long *levels, __global const int
   LOCAL_ARRAY uint counts[CLASSES];
   const uint n = (uint)levels[level * LEVEL_WORDS + LEVEL_ENTRIES];
   for (uint i = get_local_id(0); i < CLASSES; i += WG_SIZE) counts[i] = 0u;
-#if WG_SIZE > 1
-  barrier(CLK_LOCAL_MEM_FENCE);
-#endif
+  local_barrier();
   const share_t share = share_of(n);
   for (uint i = share.first; i < share.end; i += share.step)
     if (i + sg_lane() < n && keys[i + sg_lane()] != NOBODY) fetch_add(counts + class_of(weights[i + sg_lane()]), 1u);
-#if WG_SIZE > 1
-  barrier(CLK_LOCAL_MEM_FENCE);
-#endif
+  local_barrier();
   for (uint i = get_local_id(0); i < CLASSES; i += WG_SIZE)
     if (counts[i]) fetch_add(class_counts + i, counts[i]);
 }
