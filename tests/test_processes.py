@@ -17,7 +17,7 @@ from graphs import GRAPHS
 
 import clgraph as cg
 from clgraph import shared_memory
-from clgraph.algorithms.connected_components import on_processes
+from clgraph.algorithms.connected_components import boundaries, on_processes
 from clgraph.algorithms.connected_components.on_devices import LOCAL
 from clgraph.errors import DeviceError, HostMemoryError, InputError, NoDeviceError, UnsupportedStrategyError
 from clgraph.multi_device import process_graph, processes
@@ -49,6 +49,7 @@ def split(graph: cg.Graph, team: Processes, **options: Any) -> list[cg.ProcessGr
     resident.__init__(team, graph.n_vertices, graph.n_edges, directed=graph.directed)  # type: ignore[misc]
     cuts = process_graph.cuts_of(team, graph.n_edges, "equal")
     resident._keep(process_graph._keep_range, [process_graph.Arrays.of(shared)] * len(team), cuts)
+    resident._own(process_graph.first_rows(graph, cuts))
     return [resident, process_graph.streamed(shared, team, shares="equal", **options)]
 
 
@@ -57,6 +58,14 @@ def check(found: Any, expected: Any) -> None:
     np.testing.assert_array_equal(found.labels, expected.labels)
 
 
+@pytest.fixture(params=[1 << 12, 0], ids=["boundaries", "messages"])
+def most(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Join forests at small boundaries, or let each process merge all forests."""
+    monkeypatch.setattr(boundaries, "MAX_BOUNDARY", request.param)
+    return int(request.param)
+
+
+@pytest.mark.usefixtures("most")
 @pytest.mark.parametrize("strategy", ["auto", *LOCAL])
 @pytest.mark.parametrize("name", GRAPHS)
 def test_components_of_small_graphs_are_those_of_one_device(twins: Processes, name: str, strategy: str) -> None:
@@ -67,6 +76,7 @@ def test_components_of_small_graphs_are_those_of_one_device(twins: Processes, na
             check(cg.connected_components(parts, strategy=strategy), expected)
 
 
+@pytest.mark.usefixtures("most")
 def test_giants_that_meet_in_an_edge_of_both_parts_are_joined(
     twins: Processes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -87,8 +97,12 @@ def test_graphs_in_parts_do_not_share_memory(twins: Processes) -> None:
         check(cg.connected_components(parts[k]), cg.connected_components(graphs[k // 2], strategy="host"))
 
 
-def test_a_message_that_is_too_long_for_its_room_is_sent_again(twins: Processes) -> None:
+@pytest.mark.parametrize("limit", [0, 500])  # With 500 pairs only the boundary of the second process is large.
+def test_a_message_that_is_too_long_for_its_room_is_sent_again(
+    twins: Processes, monkeypatch: pytest.MonkeyPatch, limit: int
+) -> None:
     """Each vertex of this graph has another label than its neighbours, so nothing can be packed."""
+    monkeypatch.setattr(boundaries, "MAX_BOUNDARY", limit)
     graph = cg.generators.uniform_random(SIZE, SIZE // 2).permuted(1)
     parts, _ = split(graph, twins)
     found = cg.connected_components(parts)
@@ -101,7 +115,8 @@ def test_messages_of_several_processes_are_in_memory_of_their_own() -> None:
     member, places = Member(name_of(session_on(DEVICES[0]))), list[int]()
 
     class Forest:
-        session, plan, keep = member.session, SimpleNamespace(part=lambda *_: 7), print
+        session, keep = member.session, print
+        plan = SimpleNamespace(part=lambda *_: 7, numbering=print, scope={"n": 0})
 
         def merge(self, message: DeviceArray, *, is_packed: bool, flatten: bool) -> None:
             places.append(message.buffer.int_ptr)
@@ -112,11 +127,15 @@ def test_messages_of_several_processes_are_in_memory_of_their_own() -> None:
     assert len(set(places)) == len(messages)
 
 
+@pytest.mark.usefixtures("most")
 def test_forests_of_four_processes_are_merged() -> None:
     team = Processes([name_of(session_on(DEVICES[0]))] * 4)
-    graph = cg.generators.uniform_random(SIZE, SIZE // 2).permuted(1)
-    for parts in split(graph, team):
-        check(cg.connected_components(parts), cg.connected_components(graph, strategy="host"))
+    for graph in (
+        cg.generators.uniform_random(SIZE, SIZE // 2).permuted(1), cg.generators.grid(40, 75),
+        cg.generators.uniform_random(SIZE, 2 * SIZE), cg.Graph.from_edges([0, 1, 900], [2999, 1500, 2999]),
+    ):  # fmt: skip
+        for parts in split(graph, team):
+            check(cg.connected_components(parts), cg.connected_components(graph, strategy="host"))
     team._end()
 
 

@@ -136,6 +136,12 @@ BUGS: dict[Place, dict[str, tuple[str, str]]] = {
             "for (int k = v; k < min(v + 4, n); k++) store_relaxed(parent + k, find_root(parent, k));",
         )
     },
+    Place("connected_components/boundary.cl", "boundary"): {
+        "root-listed-twice": (
+            "!(fetch_or(listed + (label >> 5), bit) & bit))",
+            "(store_relaxed(listed + (label >> 5), load_relaxed(listed + (label >> 5)) | bit), 1))",
+        )
+    },
     Place("connected_components/afforest.cl", "afforest"): {
         "outsider-left-outside": (
             "link_four(parent, root, inside ? (int4)giant : p);",

@@ -5,6 +5,7 @@
  * system.  `parent` has room for n rounded up to four; the words past n hold their own index.
  * Races and why they are harmless: see union_find.h.
  */
+#include "connected_components/numbering.h"
 #include "connected_components/state.h"
 #include "connected_components/union_find.h"
 #include "common/random.h"
@@ -120,33 +121,35 @@ KERNEL compress_and_find_giant(int n, volatile __global int *parent, volatile __
   }
 }
 
-/* roots[w] = a bit for each of the 32 vertices of word w that is the smallest of its component, sizes[w] = how many. */
-KERNEL mark_roots(int n, int n_words, __global const int *restrict parent, __global uint *restrict roots,
+/* roots[w] = a bit for each of the 32 vertices of word w that is a root, sizes[w] = how many.  The words have the vertices
+ * from first to last - 1; first is a multiple of 32. */
+KERNEL mark_roots(int first, int last, int n_words, __global const int *restrict parent, __global uint *restrict roots,
                   __global int *restrict sizes) {
   int w = get_global_id(0);
   if (w >= n_words) return;
   uint word = 0u;
-  for (int k = 0; k < 32 && 32 * w + k < n; k += 4) {
-    int v = 32 * w + k;
+  for (int k = 0; k < 32 && first + 32 * w + k < last; k += 4) {
+    int v = first + 32 * w + k;
     int4 four = *(__global const int4 *)(parent + v);
-    word |= (uint)(four.x == v) << k | (uint)(four.y == v + 1 && v + 1 < n) << (k + 1) |
-            (uint)(four.z == v + 2 && v + 2 < n) << (k + 2) | (uint)(four.w == v + 3 && v + 3 < n) << (k + 3);
+    word |= (uint)(four.x == v) << k | (uint)(four.y == v + 1 && v + 1 < last) << (k + 1) |
+            (uint)(four.z == v + 2 && v + 2 < last) << (k + 2) | (uint)(four.w == v + 3 && v + 3 < last) << (k + 3);
   }
   roots[w] = word;
   sizes[w] = (int)popcount(word);
 }
 
-/* labels[v] = rank of v's root among the roots, for first <= v < last, so components are numbered by their smallest
- * vertex.  rank[w] is the rank of the first root of word w.  The forest need not be flat.  The number of components
- * follows the labels, so that one copy transfers both. */
-KERNEL number_components(int n, int n_words, int first, int last, __global const int *restrict parent,
+/* labels[v] = number of v's component, for start <= v < stop.  Components are numbered by their smallest vertices: a root
+ * has the number `base` plus its rank among the roots from vertex `first` on.  A negative parent is ~ the number of the
+ * tree's component.  The forest need not be flat.  The number of components follows the labels, so that one copy transfers
+ * both. */
+KERNEL number_components(int n, int n_words, int first, int base, int start, int stop, __global const int *restrict parent,
                          __global const uint *restrict roots, __global const int *restrict rank,
                          __global int *restrict labels) {
-  int v = first + (int)get_global_id(0);
-  if (v < last) {
+  int v = start + (int)get_global_id(0);
+  if (v < stop) {
     int root = parent[v];
-    for (int above = parent[root]; above != root; above = parent[root]) root = above;
-    labels[v] = rank[root >> 5] + (int)popcount(roots[root >> 5] & ((1u << (root & 31)) - 1u));
+    for (int above = root; root >= 0 && (above = parent[root]) != root;) root = above;
+    labels[v] = root < 0 ? ~root : base + rank_of(root, first, roots, rank);
   }
-  if (v == first && last == n) labels[n] = rank[n_words];
+  if (v == start && stop == n) labels[n] = rank[n_words];
 }

@@ -5,9 +5,13 @@ Each GPU's process holds a part, or reads it from shared memory.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
+
+import numpy as np
 
 from clgraph import shared_memory
 from clgraph.arguments import check_choice, shown
@@ -30,6 +34,7 @@ from clgraph.runtime.session import Session, as_session
 
 # A graph that takes more than 40 % of a GPU's memory may leave too little memory for the algorithm's arrays.
 _SHARE_OF_ONE = 0.4
+_OWNED_ALIGNMENT = 32  # A device's own range of vertices begins at a multiple of 32, which bitmaps have in a word.
 
 
 @dataclass(frozen=True)
@@ -84,12 +89,17 @@ class ProcessGraph:
 
     # ``processes`` is the Processes object that runs a process for each GPU.
     # ``parts`` is a list of the arguments of part_of(), one for each process.
+    # ``owned`` is the range of vertices that each process owns: the rows that have entries in its part, if each part
+    # has the rows after those of the part before it.
+    # ``reads_giants`` is whether afforest reads the rows of giant components, since giants of parts were not one.
     # ``generation`` is Processes.generation at the time when the processes got the parts; None if they hold none.
 
     def __init__(self, processes: Processes, n_vertices: int, n_edges: int, *, directed: bool) -> None:
         self.processes, self.n_vertices, self.n_edges, self.directed = processes, n_vertices, n_edges, directed
         self.source: Graph | None = None
         self.parts: Sequence[Any] = ()
+        self.owned: list[tuple[int, int]] = []
+        self.reads_giants = False
         self.generation: int | None = None
 
     @classmethod
@@ -119,6 +129,7 @@ class ProcessGraph:
         made = cls(processes, graph.n_vertices, graph.n_edges, directed=graph.directed)
         made.source, arrays, cuts = graph, Arrays.of(graph), cuts_of(processes, graph.n_edges, shares)
         made._keep(_keep_range, [arrays] * len(processes), cuts)
+        made._own(first_rows(graph, cuts))
         return made
 
     @classmethod
@@ -150,7 +161,8 @@ class ProcessGraph:
             if len({*values}) > 1:
                 raise InputError(f"{name} of the parts are {sorted({*values})}; they must be the same")
         made.n_vertices, made.directed = found[0][:2]
-        made.n_edges = sum(n_edges for *_, n_edges in found)
+        made.n_edges = sum(n_edges for _, _, n_edges, _ in found)
+        made._own([first_row for *_, first_row in found])
         return made
 
     def _keep(self, function: Callable[..., Any], *arguments: Sequence[Any]) -> list[Any]:
@@ -159,6 +171,13 @@ class ProcessGraph:
         found = self.processes.each(function, self.parts, *arguments)
         self.generation = self.processes.generation
         return found
+
+    def _own(self, firsts: Sequence[int]) -> None:
+        """Set the ranges of vertices that processes own, whose parts have entries from the rows *firsts* on."""
+        n, size = self.n_vertices, len(self.processes)
+        cuts = [*firsts[1:]] if sorted(firsts) == [*firsts] else [n * k // size for k in range(1, size)]
+        starts = [min(n, cut // _OWNED_ALIGNMENT * _OWNED_ALIGNMENT) for cut in cuts]
+        self.owned = [*pairwise([0, *starts, n])]
 
 
 def is_shared(graph: Graph) -> bool:
@@ -176,7 +195,9 @@ def streamed(
     """
     made = ProcessGraph(processes, graph.n_vertices, graph.n_edges, directed=graph.directed)
     made.source, arrays, segment = graph, Arrays.of(graph), checked_segment(segment_entries)
-    made.parts = [Stream(arrays, cut, segment, weights) for cut in cuts_of(processes, graph.n_edges, shares)]
+    cuts = cuts_of(processes, graph.n_edges, shares)
+    made.parts = [Stream(arrays, cut, segment, weights) for cut in cuts]
+    made._own(first_rows(graph, cuts))
     return made
 
 
@@ -185,6 +206,13 @@ def cuts_of(processes: Processes, n_entries: int, shares: str) -> list[tuple[int
     check_choice("shares", shares, ("speed", "equal"))
     weights = processes.each(_speed) if shares == "speed" else [1.0] * len(processes)
     return ranges(n_entries, weights)
+
+
+def first_rows(graph: Graph, cuts: Sequence[tuple[int, int]]) -> list[int]:
+    """Return the row of the first entry of each range of the entries of *graph*."""
+    firsts = np.array([first for first, _ in cuts], graph.row_offsets.dtype)
+    rows: list[int] = (np.searchsorted(graph.row_offsets, firsts, "right") - 1).tolist()
+    return rows
 
 
 def part_of(member: Member, part: Any) -> SplitGraph | StreamedGraph:
@@ -233,10 +261,10 @@ def _keep_range(member: Member, key: int, arrays: Arrays, cut: tuple[int, int]) 
 
 def _keep_made(
     member: Member, key: int, make: Callable[..., DeviceGraph], place: int, n_places: int, arguments: tuple[Any, ...]
-) -> tuple[int, bool, int]:
+) -> tuple[int, bool, int, int]:
     """Keep the graph that *make* returns in this process.
 
-    Return its numbers of vertices and entries, and if it is directed.
+    Return its number of vertices, whether it is directed, its number of entries, and the row of the first entry.
     """
     made = make(member.session, place, n_places, *arguments)
     if not isinstance(made, DeviceGraph):
@@ -244,4 +272,6 @@ def _keep_made(
     graph = SplitGraph([[made]])
     graph.team = member
     member.kept[key] = graph
-    return graph.n_vertices, graph.directed, graph.n_edges
+    offsets = made.row_offsets
+    first_row = bisect_right(range(graph.n_vertices + 1), 0, key=lambda v: int(offsets.get(v, v + 1)[0])) - 1
+    return graph.n_vertices, graph.directed, graph.n_edges, first_row

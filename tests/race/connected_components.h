@@ -1,6 +1,7 @@
 /* The strategies of connected components, launched as clgraph/algorithms/connected_components/ does, on small graphs.
  * Paths, stars and trees show a lost union; a dense graph hides it behind another path. */
 #pragma once
+#include <set>
 
 #ifndef HOOK_FIRST
 #define HOOK_FIRST 1
@@ -11,6 +12,7 @@
 #define MEDIUM_ROW 5
 #define CROSSING_ROWS 4          /* Block sizes are multiples of this, so small graphs have several blocks. */
 #include "connected_components/afforest.cl"
+#include "connected_components/boundary.cl"
 #include "connected_components/degree_classes.cl"
 #include "connected_components/edge_list.cl"
 #include "connected_components/hook_compress.cl"
@@ -163,6 +165,65 @@ static bool message_right(Random &random, ulong seed) {
   return f.right();
 }
 
+/* The boundary of a device that owns the vertices first ... last - 1, and numbers of components of which some are given. */
+static bool boundary_right(Random &random, ulong seed) {
+  Forest f(random, seed);
+  const int first = (int)random.below(f.n), last = first + (int)random.below(f.n - first + 1);
+  const Array<int> labels = expected_labels(f.n, f.edges);
+  for (int v = 0; v < f.n; v++) f.parent[v] = labels[v];
+  for (int v = f.n; v < (int)f.parent.size(); v++) f.parent[v] = v;
+  auto outside = [&](int v) { return v < first || v >= last; };
+  std::set<std::pair<int, int>> expected;
+  for (int v = 0; v < f.n; v++) {
+    if (labels[v] == v) continue;
+    if (outside(v)) expected.insert({v, labels[v]});
+    if (outside(labels[v])) expected.insert({labels[v], labels[v]});
+  }
+  const uint most = random.below(2) ? 2 * (uint)f.n : (uint)random.below(6);
+  Array<uint> listed((f.n + 31) / 32);
+  Array<int2> pairs(most + 1);
+  uint size = 0u;
+  launch((f.n + 3) / 4, [&] { list_boundary(f.n, first, last, most, f.parent, listed, &size, pairs); });
+  if ((size >= most) != (expected.size() >= most)) return false;
+  if (size < most) {
+    std::multiset<std::pair<int, int>> found;
+    for (uint k = 0; k < size; k++) found.insert({(int)pairs[k].x, (int)pairs[k].y});
+    if (found != std::multiset<std::pair<int, int>>(expected.begin(), expected.end())) return false;
+  }
+
+  const int n_words = (f.n + 31) / 32, base = (int)random.below(9);
+  Array<int> sizes(n_words), rank(n_words + 1), numbers(f.n + 1), given, given_numbers;
+  Array<uint> roots(n_words);
+  for (int v = 0; v < f.n; v++)
+    if (labels[v] == v && !random.below(3)) {
+      given.push_back(v);
+      given_numbers.push_back(100 + v);
+    }
+  const int count = (int)given.size();
+  if (count) launch(count, [&] { set_numbers(count, given, given_numbers, f.parent); });
+  launch(n_words, [&] { mark_roots(0, f.n, n_words, f.parent, roots, sizes); });
+  for (int w = 0; w < n_words; w++) rank[w + 1] = rank[w] + sizes[w];
+  launch(f.n, [&] { number_components(f.n, n_words, 0, base, 0, f.n, f.parent, roots, rank, numbers); });
+  for (int v = 0, next = base; v < f.n; v++) {
+    const int label = labels[v];
+    if (label != v && numbers[v] != numbers[label]) return false;
+    if (label != v) continue;
+    if (numbers[v] != (f.parent[v] < 0 ? 100 + v : next++)) return false;
+  }
+  Array<int> vertices(f.n);
+  std::iota(vertices.begin(), vertices.end(), 0);
+  Array<int2> found(f.n);
+  for (int v = 0; v < f.n; v++) f.parent[v] = labels[v];
+  launch(n_words, [&] { mark_roots(0, f.n, n_words, f.parent, roots, sizes); });
+  for (int w = 0; w < n_words; w++) rank[w + 1] = rank[w] + sizes[w];
+  launch(f.n, [&] { look_up(f.n, 0, last, vertices, f.parent, roots, rank, found); });
+  for (int v = 0, before = 0; v < f.n; v++) {
+    if (found[v].x != labels[v] || (found[v].y < 0) != (labels[v] >= last)) return false;
+    if (labels[v] == v && v < last && found[v].y != before++) return false;
+  }
+  return true;
+}
+
 /* How many per cent of the sampled vertices below a root have the commonest root. */
 static int expected_share(const Forest &f) {
   Array<int> found(f.n);
@@ -252,7 +313,7 @@ static bool damaged_right(Random &random, ulong seed) {
 }
 
 static const Case cases[] = {
-  {"hook_compress", hook_compress_right}, {"rem", rem_right}, {"merge", merge_right},
+  {"hook_compress", hook_compress_right}, {"rem", rem_right}, {"merge", merge_right}, {"boundary", boundary_right},
   {"message", message_right}, {"lists", lists_right}, {"afforest", afforest_right},
   {"degree_classes", degree_classes_right}, {"matrix", matrix_right}, {"damaged", damaged_right},
 };

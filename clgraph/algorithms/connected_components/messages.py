@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,10 +17,10 @@ _WORD = 32  # A 32-bit word of a bitmap has one bit for each of 32 vertices.
 _WORDS, _SMALL = 32, 1 << 17
 
 
-def begin_message(session: Session, n: int, parent: DeviceArray) -> Callable[[], tuple[DeviceArray, bool]]:
-    """Enqueue kernels that pack the flat forest *parent* of *n* vertices, and return :func:`forest_message` of it.
+def forest_message(session: Session, n: int, parent: DeviceArray) -> tuple[DeviceArray, bool]:
+    """Return the flat forest *parent* as an array for another device, and whether this array is packed.
 
-    The function that is returned waits for the kernels.
+    It is packed only if the packed form is shorter than one label for each of the *n* vertices.
     """
     shape = _shape(n)
     n_words, n_blocks = shape["n_words"], shape["n_blocks"]
@@ -39,28 +38,16 @@ def begin_message(session: Session, n: int, parent: DeviceArray) -> Callable[[],
         program.bind("size_blocks", n_blocks, scope, sizes=sizes)()
         scan = Scan(session, sizes, offsets)
         scan.run()
-
-    def finish() -> tuple[DeviceArray, bool]:
-        wait_for(session)
-        with session.driver:
-            (total,), *statuses = session.read((offsets, n_blocks, n_blocks + 1), *scan.statuses())
-            scan.check(statuses)
-            if (size := n_blocks + 1 + int(total)) >= n:
-                return parent.view(0, n), False
-            message = session.empty(size, np.uint32)
-            message.copy_from(offsets)
-            program.bind("write_blocks", n_words, scope, message=message)()
-        return message, True
-
-    return finish
-
-
-def forest_message(session: Session, n: int, parent: DeviceArray) -> tuple[DeviceArray, bool]:
-    """Return the flat forest *parent* as an array for another device, and whether this array is packed.
-
-    It is packed only if the packed form is shorter than one label for each of the *n* vertices.
-    """
-    return begin_message(session, n, parent)()
+    wait_for(session)
+    with session.driver:
+        (total,), *statuses = session.read((offsets, n_blocks, n_blocks + 1), *scan.statuses())
+        scan.check(statuses)
+        if (size := n_blocks + 1 + int(total)) >= n:
+            return parent.view(0, n), False
+        message = session.empty(size, np.uint32)
+        message.copy_from(offsets)
+        program.bind("write_blocks", n_words, scope, message=message)()
+    return message, True
 
 
 def join_forest(session: Session, n: int, message: DeviceArray, parent: DeviceArray, *, is_packed: bool) -> None:

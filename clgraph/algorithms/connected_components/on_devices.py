@@ -119,8 +119,8 @@ def solve(
     for forest in forests.values():
         forest.keep()
     if not seen:
-        n_components, numbers, info = solve(graph, "rem", {})
-        strategy, why = "rem", f"{strategy} found giants that are not one"
+        n_components, numbers, info = solve(graph, strategy, {**given, "skip_giant": False})
+        why = "giants of parts are not one, so their rows were read"
         details = {**info.details, "merge_bytes": team.sent_bytes - sent_before, "giants_differed": True}
     seconds = Seconds(time.perf_counter() - started, 0.0, 0.0, 0.0)
     return n_components, numbers, RunInfo(strategy, "online", ", ".join(team.names()), why, seconds, {}, {}, details)
@@ -211,7 +211,7 @@ def local_forest(
                 keep()
             forest.n_entries += slab.graph.n_edges
             # In an undirected graph, the plan may have skipped the rows of the giant component.
-            if not slab.graph.directed and "state" in plan.arrays:
+            if not slab.graph.directed and "state" in plan.arrays and given.get("skip_giant", True):
                 forest.states.append(plan.arrays["state"])
     return forest
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,20 +23,60 @@ _PIECES = 4
 _BLOCKS = 2
 _WORD = 32  # A word of the bitmap of roots has one bit for each of 32 vertices.
 
+_Pieces: TypeAlias = "list[tuple[Launch, int, int]]"
 
-@dataclass(frozen=True)
-class _Numbering:
-    """What numbers components: the launch that marks roots, a scan of their numbers, and the arguments of kernels."""
 
-    mark: Launch
-    scan: Scan
-    scope: dict[str, Any]
+class Numbering:
+    """The launches that number the components of a range of vertices, after a plan has found the forest.
 
-    def run(self) -> tuple[Scan, DeviceArray]:
-        """Enqueue the launches, and return the scan and the array for the component numbers."""
-        self.mark()
+    Components are numbered in the order of their smallest vertices.
+
+    Attributes
+    ----------
+    count : tuple
+        The item that ``Session.read`` must read for the number of roots in the range, after :meth:`run`.
+    scope : dict
+        The arguments of kernels.
+    """
+
+    def __init__(self, plan: ComponentsPlan, first: int, last: int) -> None:
+        session, self._program = plan.session, plan.program("connected_components/phases.cl")
+        n_words = -(-(last - first) // _WORD)
+        roots, sizes = session.empty(n_words, np.uint32), session.empty(n_words, np.int32)
+        ranks = session.empty(n_words + 1, np.int32)
+        self.scope = {
+            **plan.scope, "first": first, "last": last, "n_words": n_words, "roots": roots, "sizes": sizes,
+            "rank": ranks, "labels": plan.numbers, "base": 0,
+        }  # fmt: skip
+        self._mark = self._program.bind("mark_roots", n_words, self.scope) if n_words else None
+        self.scan, self.count = Scan(session, sizes, ranks), (ranks, n_words, n_words + 1)
+        self._alignment, self._pieces = session.alignment // 4, dict[tuple[int, int], _Pieces]()
+
+    def run(self) -> None:
+        """Enqueue the launches that mark the roots in the range, and count the roots before each word."""
+        if self._mark is not None:
+            self._mark()
         self.scan.run()
-        return self.scan, self.scope["labels"]
+
+    @cached_property
+    def number_all(self) -> Launch:
+        """The launch that gives all vertices of the graph the numbers of their components."""
+        return self._numbers(0, self.scope["n"])
+
+    def _numbers(self, start: int, stop: int) -> Launch:
+        """Return the launch that gives each of the vertices *start* … *stop* − 1 the number of its component."""
+        return self._program.bind("number_components", stop - start, self.scope, start=start, stop=stop)
+
+    def pieces(self, start: int, stop: int) -> _Pieces:
+        """Return the launches that number the components of vertices *start* … *stop* − 1, each with its range.
+
+        The launches are kept for the next call.
+        """
+        if (start, stop) not in self._pieces:
+            step = max(-(-(stop - start) // (_PIECES * self._alignment)) * self._alignment, self._alignment)
+            cuts = [(first, min(first + step, stop)) for first in range(start, stop, step)]
+            self._pieces[start, stop] = [(self._numbers(*cut), *cut) for cut in cuts]
+        return self._pieces[start, stop]
 
 
 class ComponentsPlan(Plan):
@@ -45,8 +84,6 @@ class ComponentsPlan(Plan):
 
     It labels every vertex with the smallest vertex of its component.
     """
-
-    _pieces: tuple[int, int, list[tuple[Launch, int, int]]] | None = None
 
     @property
     def labels(self) -> DeviceArray:
@@ -56,23 +93,22 @@ class ComponentsPlan(Plan):
         return self.arrays["parent"]
 
     @cached_property
-    def _numbering(self) -> _Numbering:
-        """The launches that mark the roots of the forest, and count the roots before each word of 32 vertices."""
-        n, program = self.setting.values["n"], self.program("connected_components/phases.cl")
-        n_words = -(-n // _WORD)
-        roots, sizes = self.session.empty(n_words, np.uint32), self.session.empty(n_words, np.int32)
-        ranks, labels = self.session.empty(n_words + 1, np.int32), self.session.empty(n + 1, np.int32)
-        scope = {**self.scope, "n_words": n_words, "roots": roots, "sizes": sizes, "rank": ranks, "labels": labels}
-        return _Numbering(program.bind("mark_roots", n_words, scope), Scan(self.session, sizes, ranks), scope)
-
-    def _numbers(self, first: int, last: int) -> Launch:
-        """Return the launch that gives each of the vertices *first* … *last* − 1 the rank of its root."""
-        program = self.program("connected_components/phases.cl")
-        return program.bind("number_components", last - first, self._numbering.scope, first=first, last=last)
+    def numbers(self) -> DeviceArray:
+        """Device array for the number of each vertex's component, followed by the number of components."""
+        return self.session.empty(self.setting.values["n"] + 1, np.int32)
 
     @cached_property
-    def _number_all(self) -> Launch:
-        return self._numbers(0, self.setting.values["n"])
+    def _numberings(self) -> dict[tuple[int, int], Numbering]:
+        return {}
+
+    def numbering(self, first: int, last: int) -> Numbering:
+        """Return the launches that number the components of vertices *first* … *last* − 1.
+
+        *first* is a multiple of 32. The launches are kept for the next call.
+        """
+        if (first, last) not in self._numberings:
+            self._numberings[first, last] = Numbering(self, first, last)
+        return self._numberings[first, last]
 
     def result(self) -> tuple[int, NDArray[np.int32]]:
         """Return the number of connected components and, for each vertex, the number of its component.
@@ -82,9 +118,8 @@ class ComponentsPlan(Plan):
         n = self.setting.values["n"]
         if not n:
             return 0, np.zeros(0, np.int32)
-        scan, labels = self._numbering.run()
-        self._number_all()
-        numbers, *status = self.session.read((labels, 0, n + 1), *scan.statuses())
+        scan = self._number_all()
+        numbers, *status = self.session.read((self.numbers, 0, n + 1), *scan.statuses())
         scan.check(status)
         return int(numbers[n]), numbers[:n]
 
@@ -92,41 +127,35 @@ class ComponentsPlan(Plan):
         n = self.setting.values["n"]
         if not n:
             return 0, self.session.empty(0, np.int32)
-        scan, labels = self._numbering.run()
-        self._number_all()
-        count, *status = self.session.read((labels, n, n + 1), *scan.statuses())
+        scan = self._number_all()
+        count, *status = self.session.read((self.numbers, n, n + 1), *scan.statuses())
         scan.check(status)
-        return int(count[0]), labels.view(0, n)
+        return int(count[0]), self.numbers.view(0, n)
 
-    def pieces(self, start: int, stop: int) -> list[tuple[Launch, int, int]]:
-        """Return the launches that number the components of vertices *start* … *stop* − 1, each with its range.
+    def _number_all(self) -> Scan:
+        """Enqueue the launches that number all components, and return their scan."""
+        numbering = self.numbering(0, self.setting.values["n"])
+        numbering.run()
+        numbering.number_all()
+        return numbering.scan
 
-        The launches of the last range are kept for the next call.
-        """
-        if self._pieces is None or self._pieces[:2] != (start, stop):
-            alignment = self.session.alignment // 4
-            step = max(-(-(stop - start) // (_PIECES * alignment)) * alignment, alignment)
-            found = []
-            for first in range(start // alignment * alignment, stop, step):
-                last = min(first + step, stop)
-                found.append((self._numbers(first, last), max(first, start), last))
-            self._pieces = start, stop, found
-        return self._pieces[2]
+    def part(
+        self, numbering: Numbering, start: int, stop: int, read: Callable[[DeviceArray, int, int], object],
+        base: int = 0,
+    ) -> int:  # fmt: skip
+        """Number the components of vertices *start* … *stop* − 1, where *base* roots are before those of *numbering*.
 
-    def part(self, start: int, stop: int, read: Callable[[DeviceArray, int, int], object]) -> int:
-        """Number the components of vertices *start* … *stop* − 1.
-
-        Return the number of components of the whole graph. The forest need not be flat.
+        Return the number of roots of *numbering*. The forest need not be flat.
 
         ``read(numbers, first, last)`` begins to read a piece of the numbers while kernels compute the next piece.
         """
-        scan, labels = self._numbering.run()
-        for launch, first, last in self.pieces(start, stop):
+        numbering.run()
+        for launch, first, last in numbering.pieces(start, stop):
+            launch.set(base=base)
             launch()
-            read(labels, first, last)
-        ranks = self._numbering.scope["rank"]
-        (count,), *status = self.session.read((ranks, ranks.size - 1, ranks.size), *scan.statuses())
-        scan.check(status)
+            read(self.numbers, first, last)
+        (count,), *status = self.session.read(numbering.count, *numbering.scan.statuses())
+        numbering.scan.check(status)
         return int(count)
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from clgraph.algorithms.connected_components import prices
 from clgraph.algorithms.connected_components.plan import ComponentsPlan, MatrixComponents
 from clgraph.algorithms.connected_components.problem import ComponentsProblem
-from clgraph.arguments import checked_count, shown
+from clgraph.arguments import checked_count, checked_flag, shown
 from clgraph.device.facts import DeviceFacts
 from clgraph.engine.host import pattern, sequential, too_many_entries
 from clgraph.engine.plan import Plan
@@ -90,12 +90,14 @@ def afforest(
     *,
     strides: Sequence[int] | None = None,
     hook_steps: int | None = None,
+    skip_giant: bool = True,
 ) -> Recipe:
     """Return the recipe of the Afforest algorithm.
 
     Its round k hooks every *strides*[k]-th vertex to its second neighbour.
 
-    First hooks follow first neighbours for *hook_steps* steps. The defaults depend on the graph and the device.
+    First hooks follow first neighbours for *hook_steps* steps. The defaults depend on the graph and the device. Rows of
+    the giant component are read only if *skip_giant* is false.
     """
     stats, n, file = problem.stats, problem.stats.n_vertices, "connected_components/afforest.cl"
     if strides is None:
@@ -123,6 +125,7 @@ def afforest(
         arrays=lambda: {"state": Array("STATE_WORDS", np.int32, zeroed=True)},
         HOOK_STEPS=checked_count("hook_steps", hook_steps, 64),
         KEEP_SECOND=int(keeps_second),
+        **({} if checked_flag("skip_giant", skip_giant) else {"SKIP_SHARE": 101}),
     )
 
 

@@ -1,0 +1,166 @@
+"""Forests of several devices that have few vertices in common.
+
+Each device owns a range of the vertices. The boundary of a device consists of the vertices outside its range that its
+forest connects with other vertices. If all boundaries are small, no device needs the forest of another one: the host
+joins the trees that meet at boundary vertices, and tells each device the numbers of the components that other devices
+number, or that lie in ranges of several devices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from clgraph.algorithms.connected_components.plan import ComponentsPlan
+
+_SOURCE = "connected_components/boundary.cl"
+MAX_BOUNDARY = 1 << 12  # A boundary is small if it has fewer pairs. The host joins 4,000 pairs in about 1 ms.
+
+Range = tuple[int, int]
+Pairs = NDArray[np.int32]  # Shape (k, 2).
+
+
+@dataclass(frozen=True)
+class Boundary:
+    """The boundary of one device's forest.
+
+    Attributes
+    ----------
+    pairs : int32 array, shape (k, 2)
+        Vertices of the boundary with their labels in the device's forest. A root is its own label.
+    n_roots : int
+        Number of roots in the device's own range.
+    """
+
+    pairs: Pairs
+    n_roots: int
+
+
+class Listing:
+    """The launches that list the boundary of the forest of *plan*, whose device owns the vertices of *own*.
+
+    A boundary of *most* pairs and more is large.
+    """
+
+    def __init__(self, plan: ComponentsPlan, own: Range, most: int) -> None:
+        session, n = plan.session, plan.setting.values["n"]
+        self._plan, self._own, self._most, self._size = plan, own, most, session.empty(1, np.uint32)
+        self._pairs, listed = session.empty(2 * most, np.int32), session.empty(-(-n // 32), np.uint32)
+        self._size.fill(0)
+        listed.fill(0)
+        session.program(_SOURCE).bind(
+            "list_boundary", -(-n // 4), plan.scope, first=own[0], last=own[1], most=most, listed=listed,
+            size=self._size, pairs=self._pairs,
+        )()  # fmt: skip
+        plan.numbering(*own).run()
+
+    def boundary(self) -> Boundary | None:
+        """Wait for the launches, and return the boundary, or ``None`` if it is large."""
+        numbering = self._plan.numbering(*self._own)
+        parts = (self._size, 0, 1), (self._pairs, 0, self._pairs.size), numbering.count
+        (size,), pairs, (n_roots,), *status = self._plan.session.read(*parts, *numbering.scan.statuses())
+        numbering.scan.check(status)
+        return Boundary(pairs[: 2 * size].reshape(-1, 2), int(n_roots)) if size < self._most else None
+
+
+def look_up(plan: ComponentsPlan, own: Range, vertices: NDArray[np.int32]) -> Pairs:
+    """Return the label of each of the *vertices* in the forest of *plan*, and the label's rank among the own roots.
+
+    The rank is −1 if another device owns the root.
+    """
+    if not vertices.size:
+        return np.zeros((0, 2), np.int32)
+    session, scope = plan.session, plan.numbering(*own).scope
+    given, found = session.upload(vertices), session.empty(2 * vertices.size, np.int32)
+    program = session.program(_SOURCE)
+    program.bind("look_up", vertices.size, scope, count=vertices.size, vertices=given, found=found)()
+    return session.read((found, 0, found.size))[0].reshape(-1, 2)
+
+
+def set_numbers(plan: ComponentsPlan, vertices: NDArray[np.int32], numbers: NDArray[np.int32]) -> None:
+    """Enqueue the kernel that gives the trees of the roots *vertices* the *numbers* of their components."""
+    if vertices.size:
+        session, count = plan.session, vertices.size
+        given = {"vertices": session.upload(vertices), "numbers": session.upload(numbers)}
+        session.program(_SOURCE).bind("set_numbers", count, {**plan.scope, **given}, count=count)()
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """The numbers of components that a device needs beside its own.
+
+    Attributes
+    ----------
+    base : int
+        Number of the first component whose smallest vertex the device owns.
+    vertices, numbers : int32 array
+        Roots of the device's forest that are no smallest vertices of components in its range, and the numbers of their
+        components.
+    """
+
+    base: int
+    vertices: NDArray[np.int32]
+    numbers: NDArray[np.int32]
+
+
+def owned_by(vertices: NDArray[np.int32], owned: Sequence[Range]) -> list[NDArray[np.int32]]:
+    """Return the part of the sorted *vertices* that each device owns."""
+    ends = np.searchsorted(vertices, [0, *(last for _, last in owned)])
+    return [vertices[first:last] for first, last in pairwise(ends.tolist())]
+
+
+def joined(
+    boundaries: Sequence[Boundary], owned: Sequence[Range], mentioned: NDArray[np.int32], found: Sequence[Pairs]
+) -> tuple[int, list[Numbers]]:
+    """Join the trees of all devices that meet at boundary vertices.
+
+    Parameters
+    ----------
+    boundaries : sequence of Boundary
+    owned : sequence of (int, int)
+        The range of vertices of each device. The ranges follow each other.
+    mentioned : int32 array
+        All vertices in the pairs of the boundaries, in order.
+    found : sequence of array
+        The results of :func:`look_up` for the vertices of *mentioned* that each device owns.
+
+    Returns
+    -------
+    int, list of Numbers
+        The number of components, and the numbers that each device needs.
+    """
+    labels, ranks = np.concatenate([*found]).T
+    edges = np.concatenate([np.stack([mentioned, labels], axis=1), *(each.pairs for each in boundaries)])
+    nodes, ids = np.unique(edges, return_inverse=True)
+    rows, columns = ids.reshape(-1, 2).T
+    links = coo_array((np.ones(rows.size, bool), (rows, columns)), shape=(nodes.size, nodes.size))
+    component = connected_components(links, directed=False)[1]
+    smallest = nodes[np.unique(component, return_index=True)[1]][component]  # The smallest vertex of each component.
+
+    # A root that its device owns is no longer a root if its tree was joined with that of a smaller vertex.
+    roots, first = np.unique(labels[ranks >= 0], return_index=True)
+    rank, place = ranks[ranks >= 0][first], np.searchsorted(nodes, roots)
+    is_gone = smallest[place] < roots
+    gone = owned_by(roots[is_gone], owned)
+    n_left = [each.n_roots - there.size for each, there in zip(boundaries, gone, strict=True)]
+    bases = np.cumsum([0, *n_left])
+    device = np.searchsorted([last for _, last in owned], roots, side="right")
+    numbers = np.zeros(nodes.size, np.int32)
+    n_gone_before = (
+        np.cumsum(is_gone) - is_gone - np.searchsorted(roots[is_gone], [first for first, _ in owned])[device]
+    )
+    numbers[place] = bases[device] + rank - n_gone_before
+    numbers = numbers[np.searchsorted(nodes, smallest)]
+
+    made = []
+    for each, base, there in zip(boundaries, bases.tolist(), gone, strict=False):
+        is_root = each.pairs[:, 0] == each.pairs[:, 1]
+        vertices = np.concatenate([each.pairs[is_root, 0], there])
+        made.append(Numbers(base, vertices, numbers[np.searchsorted(nodes, vertices)]))
+    return int(bases[-1]), made
