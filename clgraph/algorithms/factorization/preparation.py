@@ -32,20 +32,22 @@ ITEM_SECONDS = 2e-8  # Time per item for the host to sort the items by their num
 Bins = tuple[int, ...]
 
 
-def sorted_ratings(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
-    """Predict the work of copying the ratings to the device and of sorting the ratings there."""
-    if facts.is_cpu:
-        moved, seconds = CPU_SORT_BYTES, CPU_SORT_SECONDS
-    else:
-        moved, seconds = SORT_BYTES, SORT_SECONDS + RATING_BYTES * problem.n / UPLOAD_BYTES_PER_SECOND
-    return Work(launches=20.0, read_backs=2.0, streamed_bytes=moved * problem.n, host_seconds=seconds)
+def sorted_ratings(problem: FactorizationProblem, facts: DeviceFacts, weight: float = 1.0) -> Work:
+    """Predict the work of copying the ratings to the device and of sorting the ratings there.
+
+    The sort takes *weight* times as long as sorting by user and item.
+    """
+    moved, seconds = (CPU_SORT_BYTES, CPU_SORT_SECONDS) if facts.is_cpu else (SORT_BYTES, SORT_SECONDS)
+    sort = Work(launches=20.0, read_backs=2.0, streamed_bytes=moved * problem.n, host_seconds=seconds)
+    copy = 0.0 if facts.is_cpu else RATING_BYTES * problem.n / UPLOAD_BYTES_PER_SECOND
+    return sort.times(1.0, weight) + Work(host_seconds=copy)
 
 
 def sorted_items(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
     """Predict the work of copying and sorting the ratings, and of sorting
     items on the host by their number of ratings.
     """
-    return sorted_ratings(problem, facts).times(1.0, 1.3) + Work(host_seconds=ITEM_SECONDS * problem.stats.n_items)
+    return sorted_ratings(problem, facts, 1.3) + Work(host_seconds=ITEM_SECONDS * problem.stats.n_items)
 
 
 def matched(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
@@ -59,7 +61,7 @@ def matched(problem: FactorizationProblem, facts: DeviceFacts) -> Work:
     if facts.is_cpu:
         asked = sum(r * r / c for c, r in zip(other_counts, other_ratings, strict=True) if c) / 2
         loads = CPU_MATCH_LOADS * problem.n + CPU_REPEATED_LOADS * asked
-        return sorted_ratings(problem, facts).times(1.0, CPU_KEYED_SORT) + Work(chains=(Chain(loads, CACHED_BYTES),))
+        return sorted_ratings(problem, facts, CPU_KEYED_SORT) + Work(chains=(Chain(loads, CACHED_BYTES),))
     begins = degree_exceeded_by(counts, FEW_ROWS)
     alone = sum(r - begins * c for k, (c, r) in enumerate(zip(counts, ratings, strict=True)) if 2**k > 2 * begins)
     return sorted_ratings(problem, facts).times(1.0, 1.5) + Work(

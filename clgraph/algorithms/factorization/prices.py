@@ -58,16 +58,21 @@ CPU_BLOCK_LOADS = 3.0  # Cache loads per rating in the schedule block_diagonal o
 # A training step loads two rows of factors and stores them before it unlocks, which takes 2 dependent loads.
 LOCKED_STEP_LOADS = 2.0
 HAND_OVER_ATTEMPTS = 16.0  # Before the busiest lock changes hands, each compute unit tries 16 times to take it.
-# Correction factors of four training strategies: measured time divided by computed time.
-EDGE_WEIGHT, MATCHING_WEIGHT, DIAGONAL_WEIGHT, GRID_WEIGHT = 1.0, 1.0, 0.46, 0.2
+# Correction factors of three training strategies: measured time divided by computed time.
+MATCHING_WEIGHT, DIAGONAL_WEIGHT, GRID_WEIGHT = 1.0, 0.46, 0.75
+# In edge_locked a compute unit has 512 slots, with 32 ratings or more for each. A slot tries again if another slot has
+# the user or the item: the time of a step grows by the ratings in flight per user or item, whichever are fewer. But a
+# slot soon puts a rating off, so that a step takes at most 2.5 times as long.
+EDGE_SLOTS_PER_UNIT, EDGE_RATINGS_PER_SLOT, EDGE_MOST_RETRIES = 512.0, 32.0, 1.5
 SLOTS_PER_UNIT = 128.0  # Ratings that one compute unit processes at the same time.
 LATER_PASS_LOCKS = 200.0  # A pass over the deferred ratings takes the time of 200 critical sections.
-WALK_SHARE = 0.9  # The walks over ratings in hybrid_locked take 0.9 of the time of the walks in node_locked.
+# Without sub-groups, the walks over ratings in hybrid_locked take 0.9 of the time of the walks in node_locked.
+WALK_SHARE = 0.9
 TEAM_SHARE = 0.25  # A team locks four users at a time, so the lock of an item changes hands once per four ratings.
 # Dependent loads per superstep if all work-groups run the superstep, and if a single work-group runs it.
 WIDE_LOADS, TAIL_LOADS = 3.0, 6.0
-# In block_grid, a rating costs 0.6 loads and 1 per 400 bytes of a row. A step costs 20 loads and 5 grid barriers.
-GRID_LOADS, GRID_BYTES_PER_LOAD, GRID_STEP_LOADS, GRID_BARRIERS = 0.6, 400.0, 20.0, 5.0
+# In block_grid, a rating costs 0.6 loads and 1 per 400 bytes of a row, and a step with its wait costs 20 loads.
+GRID_LOADS, GRID_BYTES_PER_LOAD, GRID_STEP_LOADS = 0.6, 400.0, 20.0
 # In block_diagonal, a rating costs 7 loads and a superstep 20. A compute unit runs 12 blocks at the same time.
 BLOCK_LOADS, BLOCK_STEP_LOADS, BLOCKS_PER_UNIT = 7.0, 20.0, 12.0
 
@@ -133,8 +138,10 @@ def edge_locked(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
         locks = Work(locks=CPU_STEP_LOCKS * problem.n / facts.compute_units + problem.busiest)
         sweep = locks + cpu_steps(problem, facts, problem.n, problem.n)
     else:
-        sweep = _locks(problem, *problem.ratings.shape) + _hand_overs(problem, facts, problem.busiest)
-        sweep = (sweep + gpu_steps(problem, facts)).times(1.0, EDGE_WEIGHT)
+        steps = _locks(problem, *problem.ratings.shape) + gpu_steps(problem, facts)
+        in_flight = min(EDGE_SLOTS_PER_UNIT * facts.compute_units, problem.n / EDGE_RATINGS_PER_SLOT)
+        sweep = steps.times(1.0, 1 + min(EDGE_MOST_RETRIES, in_flight / max(1, min(problem.ratings.shape))))
+        sweep += _hand_overs(problem, facts, problem.busiest)
         later += _put_off(problem, facts, 2.0)
     return Price(sorted_ratings(problem, facts), sweep + Work(launches=_slices(problem, facts)) + later)
 
@@ -149,7 +156,7 @@ def hybrid_locked(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
     later = Work(launches=7.0, read_backs=1.0)
     if not facts.is_cpu:
         later += _put_off(problem, facts, 6.0)
-    return _walked(problem, facts, WALK_SHARE, 0.9, later)
+    return _walked(problem, facts, WALK_SHARE if facts.sub_group_size == 1 else 1.0, 0.9, later)
 
 
 def _walked(problem: FactorizationProblem, facts: DeviceFacts, walk: float, lone: float, later: Work) -> Price:
@@ -283,13 +290,12 @@ def block_grid(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
             CPU_GRID_MISSES * sum(min(r, groups * c) for c, r in zip(*side, strict=True)) for side in sides(stats)
         )
         steps = cpu_steps(problem, facts, users, items, loads=CPU_GRID_STEP_LOADS)
-        sort = sorted_ratings(problem, facts).times(1.0, CPU_KEYED_SORT)
+        sort = sorted_ratings(problem, facts, CPU_KEYED_SORT)
         sweep = steps + Work(launches=launches, host_seconds=CPU_GROUP_SECONDS * groups)
     else:
         loads = GRID_LOADS + row_bytes(problem, facts) / GRID_BYTES_PER_LOAD
         chain = Chain(loads * max(problem.n / groups, problem.busiest) + GRID_STEP_LOADS * groups, CACHED_BYTES)
-        barriers = GRID_BARRIERS * groups if has_grid_barrier(facts) else 0.0
-        waits = Work(launches=launches, grid_barriers=barriers, chains=(chain,))
+        waits = Work(launches=launches, chains=(chain,))
         sweep = (waits + gpu_steps(problem, facts, item_share=0.3)).times(1.0, GRID_WEIGHT)
-        sort = sorted_ratings(problem, facts).times(1.0, 1.3)
+        sort = sorted_ratings(problem, facts, 1.3)
     return Price(sort + Work(host_seconds=DEAL_SECONDS * sum(problem.ratings.shape)), sweep)
