@@ -13,10 +13,11 @@ from conftest import session_on
 from scipy.sparse import random_array
 from test_processes import name_of, process_ids
 
-from clgraph import Ratings, SGDMatrixFactorization
+from clgraph import Ratings, SGDMatrixFactorization, shared_memory
 from clgraph.algorithms.factorization import factors
 from clgraph.algorithms.factorization.estimator import fitting
 from clgraph.algorithms.factorization.factors import Factors, RowLayout, initial_factors
+from clgraph.algorithms.factorization.problem import FactorizationProblem
 from clgraph.algorithms.factorization.training import process_training
 from clgraph.algorithms.factorization.training.device_blocks import in_layout
 from clgraph.algorithms.factorization.training.epochs import Epoch
@@ -24,6 +25,7 @@ from clgraph.algorithms.factorization.training.learning_rates import make_schedu
 from clgraph.algorithms.factorization.training.process_training import ProcessFactorization
 from clgraph.algorithms.factorization.training.strata import Strata, cut
 from clgraph.algorithms.factorization.training.team_training import TeamFactorization
+from clgraph.data.ratings import stats
 from clgraph.errors import DeviceError, InputError, NoDeviceError
 from clgraph.multi_device.interrupts import delayed_interrupt
 from clgraph.multi_device.processes import Processes
@@ -77,6 +79,27 @@ def test_blocks_have_each_rating_once_and_about_as_many() -> None:
             seen[users, items] += block.values
             assert abs(block.n_ratings / ratings.n_ratings - 1 / 9) < 0.02
     assert np.array_equal(seen, ratings.to_scipy().toarray())
+
+
+@pytest.mark.parametrize("n_blocks", [1, 3, 17])
+@pytest.mark.parametrize("empty", [np.empty, shared_memory.empty])
+def test_threads_cut_chunks_in_order(n_blocks: int, empty: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stats, "_CHUNK", 700)
+    ratings = planted()
+    strata = Strata(ratings, n_blocks, empty)
+    weights = np.arange(ratings.n_ratings, dtype=np.float32)
+    for d, row in enumerate(strata.problems(FactorizationProblem(ratings, weights=weights))):
+        for q, problem in enumerate(row):
+            there = (strata.users.block[ratings.users] == d) & (strata.items.block[ratings.items] == q)
+            block = problem.ratings
+            assert problem.weights.tolist() == np.flatnonzero(there).tolist()
+            assert block.shape == (strata.users.members[d].size, strata.items.members[q].size)
+            assert np.array_equal(strata.users.members[d][block.users], ratings.users[there])
+            assert np.array_equal(strata.items.members[q][block.items], ratings.items[there])
+            assert np.array_equal(block.values, ratings.values[there])
+            assert (shared_memory.place_of(block.values) is None) == (empty is np.empty)
+    nothing = Ratings([], [], np.float32([]), *ratings.shape)
+    assert all(not block.n_ratings for row in strata.blocks_of(nothing) for block in row)
 
 
 @pytest.mark.parametrize("n_blocks", [1, 2, 5])

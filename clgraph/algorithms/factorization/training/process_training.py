@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -43,6 +42,8 @@ class ProcessFactorization(SeveralDevices):
         As in :class:`SeveralDevices`.
     """
 
+    _empty = staticmethod(shared_memory.empty)
+
     def __init__(self, names: Sequence[str], ratings: Ratings, **options: Any) -> None:
         self._devices, self.sent_bytes = names, 0
         super().__init__(len(names), ratings, **options)
@@ -53,10 +54,9 @@ class ProcessFactorization(SeveralDevices):
     ) -> None:  # fmt: skip
         n, self._processes = self._n, processes_of(self._devices[: self._n])
         self._keys = [self._processes.new_key(self)] * n
-        # A CPU reads the ratings from shared memory during the training.
-        self._shared: list[Any] = [[_shared_problem(problem) for problem in row] for row in problems]
+        self._problems = problems  # A CPU reads the ratings and weights from shared memory during the training.
         many = [[each] * n for each in (strategy, options, deterministic)]
-        sizes = self._processes.each(_make, self._keys, range(n), [*self._shared], *many)
+        sizes = self._processes.each(_make, self._keys, range(n), problems, *many)
         self._generation = self._processes.generation
 
         # A device reads the items that the next device wrote in the stratum before. So each device has two rooms.
@@ -75,12 +75,6 @@ class ProcessFactorization(SeveralDevices):
     def close(self) -> None:
         with contextlib.suppress(DeviceError):  # A process may have ended.
             self._processes.each(drop, [self._keys[:1]] * self._n, needs=self._generation)
-
-    def errors_on(self, ratings: Ratings) -> int:
-        blocks = [[_shared(each) for each in row] for row in self._strata.blocks_of(ratings)]
-        self.call("evaluate_on", blocks)
-        self._shared.append(blocks)
-        return ratings.n_ratings
 
     def _names(self) -> list[str]:
         return self._processes.names()
@@ -108,19 +102,8 @@ class ProcessFactorization(SeveralDevices):
             return self._processes.each(function, self._keys, *arguments, needs=self._generation)
 
 
-def _shared(ratings: Ratings) -> Ratings:
-    """Return *ratings* with its arrays in shared memory."""
-    users, items, values = shared_memory.copies(ratings.users, ratings.items, ratings.values)
-    return Ratings._trusted(users, items, values, *ratings.shape)
-
-
 def _n_bytes(room: _Room) -> int:
     return sum(array.nbytes for array in room.values())
-
-
-def _shared_problem(problem: FactorizationProblem) -> FactorizationProblem:
-    weights = None if problem.weights is None else shared_memory.copies(problem.weights)[0]
-    return replace(problem, ratings=_shared(problem.ratings), weights=weights)
 
 
 def _rooms(blocks: Sequence[_Sizes]) -> list[_Room]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -69,6 +69,7 @@ class SeveralDevices(Training):
     """
 
     sent_bytes: int
+    _empty: Callable[[int, Any], NDArray[Any]] = staticmethod(np.empty)  # Makes the arrays of the blocks of ratings.
 
     def __init__(
         self, n_devices: int, ratings: Ratings, *, rank: int, strategy: str, options: Mapping[str, Any] | None,
@@ -81,7 +82,7 @@ class SeveralDevices(Training):
         self._total_weight = problem.total_weight
         # With more devices than users or items, some devices would have nothing to train.
         self._n = min(n_devices, *ratings.shape)
-        self._strata = Strata(ratings, self._n)
+        self._strata = Strata(ratings, self._n, self._empty)
         self._make(self._strata.problems(problem), strategy, options, deterministic)
         self.model = SpreadModel(self, self._strata, problem.mean)
         self._choice = max((each for each in self.call("choice") if each is not None), key=lambda each: each[0])[1]
@@ -118,7 +119,8 @@ class SeveralDevices(Training):
 
     def errors_on(self, ratings: Ratings) -> int:
         """Evaluate the model on *ratings*, and return their number."""
-        self.call("evaluate_on", self._strata.blocks_of(ratings))
+        self._evaluation = self._strata.blocks_of(ratings)  # A CPU reads these ratings during the training.
+        self.call("evaluate_on", self._evaluation)
         return ratings.n_ratings
 
     def save(self, epochs: list[Epoch]) -> None:

@@ -9,14 +9,20 @@ Gradient Descent", KDD 2011.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.algorithms.factorization.factors import Factors
 from clgraph.algorithms.factorization.problem import FactorizationProblem
+from clgraph.data.graphs.pairs import in_threads
 from clgraph.data.ratings.ratings import Ratings
+from clgraph.data.ratings.stats import chunks
+
+_ALIGNMENT = 32  # ratings, or 128 bytes. A CPU reads an array in place only if it is aligned.
 
 
 @dataclass(frozen=True)
@@ -58,7 +64,8 @@ def cut(counts: NDArray[np.int64], n_blocks: int) -> Cut:
 class Strata:
     """Ratings cut into n × n blocks.
 
-    Stratum s has the blocks (d, (d + s) % n) for all d, which share no user or item.
+    Stratum s has the blocks (d, (d + s) % n) for all d, which share no user or item. ``empty(size, dtype)`` returns an
+    uninitialised array for the blocks.
 
     Attributes
     ----------
@@ -68,8 +75,8 @@ class Strata:
         ``blocks[d][q]`` has the ratings of items of block q by users of block d, numbered within the blocks.
     """
 
-    def __init__(self, ratings: Ratings, n_blocks: int) -> None:
-        self.ratings, self.n_blocks = ratings, n_blocks
+    def __init__(self, ratings: Ratings, n_blocks: int, empty: Callable[[int, Any], NDArray[Any]] = np.empty) -> None:
+        self.ratings, self.n_blocks, self._empty = ratings, n_blocks, empty
         self.users = cut(np.diff(ratings.user_offsets), n_blocks)
         self.items = cut(np.diff(ratings.item_offsets), n_blocks)
         self.blocks = self.blocks_of(ratings)
@@ -77,28 +84,54 @@ class Strata:
     def problems(self, problem: FactorizationProblem) -> list[list[FactorizationProblem]]:
         """Return *problem*, whose ratings were cut, with the ratings and weights of each block."""
         weights, n = problem.weights, self.n_blocks
-        parts = [None] * n**2 if weights is None else [weights[part] for part in self._positions(problem.ratings)]
+        parts = [None] * n**2 if weights is None else self._parts(problem.ratings, (weights, None))[0]
         return [
             [replace(problem, ratings=self.blocks[d][q], weights=parts[d * n + q]) for q in range(n)] for d in range(n)
         ]
 
     def blocks_of(self, ratings: Ratings) -> list[list[Ratings]]:
         """Return the blocks of *ratings*, which may be other ratings of the same users and items."""
-        users, items, made = self.users, self.items, []
-        for k, part in enumerate(self._positions(ratings)):
-            shape = [side.members[b].size for side, b in zip((users, items), divmod(k, self.n_blocks), strict=True)]
-            columns = users.place[ratings.users[part]], items.place[ratings.items[part]], ratings.values[part]
-            made.append(Ratings(*columns, *shape, copy=False))
-        return [made[k : k + self.n_blocks] for k in range(0, len(made), self.n_blocks)]
+        n, shapes = self.n_blocks, [(u.size, i.size) for u in self.users.members for i in self.items.members]
+        columns = (ratings.users, self.users.place), (ratings.items, self.items.place), (ratings.values, None)
+        # Blocks keep the order of users and items, so the ratings of a block stay sorted.
+        parts = zip(*self._parts(ratings, *columns), shapes, strict=True)
+        made = [Ratings._trusted(users, items, values, *shape) for users, items, values, shape in parts]
+        return [made[k : k + n] for k in range(0, n**2, n)]
 
-    def _positions(self, ratings: Ratings) -> list[NDArray[np.int64]]:
-        """Return the positions of each block's ratings in *ratings*, block by block."""
-        users, items = self.users, self.items
-        cell = users.block[ratings.users] * np.int32(self.n_blocks) + items.block[ratings.items]
-        # Blocks keep the order of users and items, so after a stable sort by block, a block's ratings stay sorted.
-        # The block numbers are small integers, for which numpy's stable sort is a fast radix sort.
-        order = np.argsort(cell.astype(np.min_scalar_type(self.n_blocks**2)), kind="stable")
-        return np.split(order, np.cumsum(np.bincount(cell, minlength=self.n_blocks**2))[:-1])
+    def _parts(self, ratings: Ratings, *columns: tuple[NDArray[Any], NDArray[Any] | None]) -> list[list[NDArray[Any]]]:
+        """Return the parts of the *columns*, which have a value for each of the *ratings*: a part for each block.
+
+        A part keeps the order of the ratings. If a column comes with an array, its values are positions in this array,
+        whose elements the parts have. Several threads cut chunks of ratings, because chunks fit the cache.
+        """
+        n_cells, pieces = self.n_blocks**2, [*chunks(ratings.n_ratings)]
+        # The numbers of blocks are small integers, for which numpy's stable sort is a fast radix sort.
+        cells = np.empty(ratings.n_ratings, np.min_scalar_type(n_cells))
+        rows = (self.users.block * np.int32(self.n_blocks)).astype(cells.dtype)
+        places = self.items.block.astype(cells.dtype)
+
+        def count(piece: slice) -> NDArray[np.intp]:
+            np.add(rows.take(ratings.users[piece]), places.take(ratings.items[piece]), out=cells[piece])
+            return np.bincount(cells[piece], minlength=n_cells)
+
+        counts = np.reshape([*in_threads(count, pieces)], (-1, n_cells)).astype(np.int64)
+        sizes = counts.sum(axis=0)
+        room = -(-sizes // _ALIGNMENT) * _ALIGNMENT
+        firsts = room.cumsum() - room
+        ends = firsts + counts.cumsum(axis=0)
+        made = [self._empty(int(room.sum()), column.dtype) for column, _ in columns]
+
+        def fill(k: int) -> None:
+            order, splits = cells[pieces[k]].argsort(kind="stable"), counts[k].cumsum()[:-1]
+            for whole, (column, numbers) in zip(made, columns, strict=True):
+                values = column[pieces[k]].take(order)
+                values = values if numbers is None else numbers.take(values)
+                for part, end in zip(np.split(values, splits), ends[k], strict=True):
+                    whole[end - part.size : end] = part
+
+        for _ in in_threads(fill, range(len(pieces))):
+            pass
+        return [[whole[first : first + size] for first, size in zip(firsts, sizes, strict=True)] for whole in made]
 
     def part(self, factors: Factors, d: int, q: int) -> Factors:
         """Return the part of *factors* for block d of the users and block q of the items."""
