@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.data.graphs.pairs import distinct
+from clgraph.data.graphs.pairs import distinct, in_threads
 
 _N_SAMPLES = 1 << 14  # The largest number of sampled pairs of consecutive ratings.
 _FAR = 1 << 12  # Two items are far apart if their numbers differ by more than this.
@@ -124,8 +124,12 @@ def _n_diagonals(ratings: RatingArrays) -> int:
         return int(distinct(ratings.items.astype(np.int64) - ratings.users).size)
     # The index is item - user, and a negative index counts from the end of the array.
     seen = np.zeros(n_possible, bool)
-    for chunk in chunks(ratings.n_ratings):
+
+    def see(chunk: slice) -> None:
         seen[ratings.items[chunk].astype(np.int64) - ratings.users[chunk]] = True
+
+    for _ in in_threads(see, [*chunks(ratings.n_ratings)]):
+        pass
     return int(np.count_nonzero(seen))
 
 
