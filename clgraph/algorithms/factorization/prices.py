@@ -60,10 +60,9 @@ LOCKED_STEP_LOADS = 2.0
 HAND_OVER_ATTEMPTS = 16.0  # Before the busiest lock changes hands, each compute unit tries 16 times to take it.
 # Correction factors of three training strategies: measured time divided by computed time.
 MATCHING_WEIGHT, DIAGONAL_WEIGHT, GRID_WEIGHT = 1.0, 0.46, 0.75
-# In edge_locked a compute unit has 512 slots, with 32 ratings or more for each. A slot tries again if another slot has
-# the user or the item: the time of a step grows by the ratings in flight per user or item, whichever are fewer. But a
-# slot soon puts a rating off, so that a step takes at most 2.5 times as long.
-EDGE_SLOTS_PER_UNIT, EDGE_RATINGS_PER_SLOT, EDGE_MOST_RETRIES = 512.0, 32.0, 1.5
+# In edge_locked a compute unit steps on 256 ratings at a time, if it has 32 times as many. A slot tries again if another
+# slot has the user or the item. So a step takes longer by the ratings in flight per user, or per item if these are fewer.
+EDGE_SLOTS_PER_UNIT, EDGE_RATINGS_PER_SLOT = 256.0, 32.0
 SLOTS_PER_UNIT = 128.0  # Ratings that one compute unit processes at the same time.
 LATER_PASS_LOCKS = 200.0  # A pass over the deferred ratings takes the time of 200 critical sections.
 # Without sub-groups, the walks over ratings in hybrid_locked take 0.9 of the time of the walks in node_locked.
@@ -140,7 +139,7 @@ def edge_locked(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
     else:
         steps = _locks(problem, *problem.ratings.shape) + gpu_steps(problem, facts)
         in_flight = min(EDGE_SLOTS_PER_UNIT * facts.compute_units, problem.n / EDGE_RATINGS_PER_SLOT)
-        sweep = steps.times(1.0, 1 + min(EDGE_MOST_RETRIES, in_flight / max(1, min(problem.ratings.shape))))
+        sweep = steps.times(1.0, 1 + in_flight / max(1, min(problem.ratings.shape)))
         sweep += _hand_overs(problem, facts, problem.busiest)
         later += _put_off(problem, facts, 2.0)
     return Price(sorted_ratings(problem, facts), sweep + Work(launches=_slices(problem, facts)) + later)
