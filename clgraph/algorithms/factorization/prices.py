@@ -60,10 +60,8 @@ LOCKED_STEP_LOADS = 2.0
 HAND_OVER_ATTEMPTS = 16.0  # Before the busiest lock changes hands, each compute unit tries 16 times to take it.
 # Correction factors of three training strategies: measured time divided by computed time.
 MATCHING_WEIGHT, DIAGONAL_WEIGHT, GRID_WEIGHT = 1.0, 0.46, 0.75
-# In edge_locked a compute unit steps on 256 ratings at a time, if it has 32 times as many. A slot tries again if another
-# slot has the user or the item. So a step takes longer by the ratings in flight per user, or per item if these are fewer.
-EDGE_SLOTS_PER_UNIT, EDGE_RATINGS_PER_SLOT = 256.0, 32.0
-SLOTS_PER_UNIT = 128.0  # Ratings that one compute unit processes at the same time.
+# Ratings that a compute unit processes at the same time, if it has 32 times as many.
+SLOTS_PER_UNIT, RATINGS_PER_SLOT = 128.0, 32.0
 LATER_PASS_LOCKS = 200.0  # A pass over the deferred ratings takes the time of 200 critical sections.
 # Without sub-groups, the walks over ratings in hybrid_locked take 0.9 of the time of the walks in node_locked.
 WALK_SHARE = 0.9
@@ -138,7 +136,8 @@ def edge_locked(problem: FactorizationProblem, facts: DeviceFacts) -> Price:
         sweep = locks + cpu_steps(problem, facts, problem.n, problem.n)
     else:
         steps = _locks(problem, *problem.ratings.shape) + gpu_steps(problem, facts)
-        in_flight = min(EDGE_SLOTS_PER_UNIT * facts.compute_units, problem.n / EDGE_RATINGS_PER_SLOT)
+        # A slot tries again if another slot has the user or the item.
+        in_flight = min(SLOTS_PER_UNIT * facts.compute_units, problem.n / RATINGS_PER_SLOT)
         sweep = steps.times(1.0, 1 + in_flight / max(1, min(problem.ratings.shape)))
         sweep += _hand_overs(problem, facts, problem.busiest)
         later += _put_off(problem, facts, 2.0)
