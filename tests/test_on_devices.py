@@ -84,7 +84,7 @@ def test_giants_that_meet_in_an_edge_of_both_parts_are_joined(pair: list[Session
     found = cg.connected_components(graph, devices=pair, strategy="afforest", strides=(), shares="equal", verify=True)
     assert found.n_components == 1
     assert found.info.details["giants_differed"]
-    assert found.info.strategy == "rem"
+    assert found.info.strategy == "afforest"
 
 
 def test_giants_of_one_component_are_enough(pair: list[Session]) -> None:

@@ -14,8 +14,6 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from clgraph.algorithms.connected_components.plan import ComponentsPlan
 
@@ -138,10 +136,7 @@ def joined(
     labels, ranks = np.concatenate([*found]).T
     edges = np.concatenate([np.stack([mentioned, labels], axis=1), *(each.pairs for each in boundaries)])
     nodes, ids = np.unique(edges, return_inverse=True)
-    rows, columns = ids.reshape(-1, 2).T
-    links = coo_array((np.ones(rows.size, bool), (rows, columns)), shape=(nodes.size, nodes.size))
-    component = connected_components(links, directed=False)[1]
-    smallest = nodes[np.unique(component, return_index=True)[1]][component]  # The smallest vertex of each component.
+    smallest = nodes[_smallest(nodes.size, *ids.reshape(-1, 2).T)]  # The smallest vertex of each component.
 
     # A root that its device owns is no longer a root if its tree was joined with that of a smaller vertex.
     roots, first = np.unique(labels[ranks >= 0], return_index=True)
@@ -164,3 +159,18 @@ def joined(
         vertices = np.concatenate([each.pairs[is_root, 0], there])
         made.append(Numbers(base, vertices, numbers[np.searchsorted(nodes, vertices)]))
     return int(bases[-1]), made
+
+
+def _smallest(n: int, a: NDArray[np.intp], b: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return, for each of *n* vertices, the smallest vertex of its component, where edges join *a* and *b*.
+
+    Labels spread along edges, and from a vertex to those that have it as label. It takes few turns if trees are flat.
+    """
+    labels, before = np.arange(n), np.zeros(0, np.intp)
+    while not np.array_equal(labels, before):
+        before, least = labels, np.minimum(labels[a], labels[b])
+        labels = labels.copy()
+        for ends in (a, b, before[a], before[b]):
+            np.minimum.at(labels, ends, least)
+        labels = labels[labels]
+    return labels
