@@ -122,7 +122,7 @@ def test_messages_of_several_processes_are_in_memory_of_their_own() -> None:
             places.append(message.buffer.int_ptr)
 
     messages = [np.full(5000, k, np.uint32) for k in range(3)]
-    member.kept = {on_processes._FOREST: Forest(), on_processes._MESSAGE: None}
+    member.kept = {on_processes._FOREST: Forest(), on_processes._MESSAGE: None, on_processes._BOUNDARY: None}
     assert on_processes._join(member, [(each, True) for each in messages], np.empty(0, np.int32), (0, 0))[0] == 7
     assert len(set(places)) == len(messages)
 

@@ -10,16 +10,18 @@
 #include "connected_components/numbering.h"
 #include "common/atomics.h"
 
-INLINE void list_pair(int v, int label, uint most, volatile __global uint *size, __global int2 *pairs) {
+INLINE void list_pair(int v, int label, int most, volatile __global int *size, __global int2 *pairs) {
   if (load_stale(size) >= most) return;
-  uint at = fetch_add(size, 1u);
-  if (at < most) pairs[at] = (int2)(v, label);
+  int at = fetch_add(size, 1);
+  if (at < most) pairs[1 + at] = (int2)(v, label);
 }
 
-/* pairs[0 ... size - 1] = the vertices of the boundary with their labels, if there are less than `most`; otherwise size is
- * `most` or more.  A root has itself as label, and is listed once.  `listed` has a bit for each vertex, 0 before. */
-KERNEL list_boundary(int n, int first, int last, uint most, __global const int *restrict parent,
-                     volatile __global uint *listed, volatile __global uint *size, __global int2 *restrict pairs) {
+/* pairs[1 ...] = the vertices of the boundary with their labels, and the first word of pairs their number, if it is less than
+ * `most`; otherwise this word is `most` or more.  A root has itself as label, and is listed once.  Before, the first word and
+ * `listed`, which has a bit for each vertex, are 0. */
+KERNEL list_boundary(int n, int first, int last, int most, __global const int *restrict parent,
+                     volatile __global uint *listed, __global int2 *pairs) {
+  volatile __global int *size = (volatile __global int *)pairs;
   int v = 4 * (int)get_global_id(0);
   if (v >= n) return;
   int4 four = *(__global const int4 *)(parent + v);
@@ -29,7 +31,7 @@ KERNEL list_boundary(int n, int first, int last, uint most, __global const int *
     if (label == v + k) continue;
     if (v + k < first || v + k >= last) list_pair(v + k, label, most, size, pairs);
     uint bit = 1u << (label & 31);
-    if ((label < first || label >= last) && !(load_relaxed(listed + (label >> 5)) & bit) &&
+    if ((label < first || label >= last) && !(load_stale(listed + (label >> 5)) & bit) &&
         !(fetch_or(listed + (label >> 5), bit) & bit))
       list_pair(label, label, most, size, pairs);
   }
@@ -45,9 +47,8 @@ KERNEL look_up(int count, int first, int last, __global const int *restrict vert
   found[i] = (int2)(label, label >= first && label < last ? rank_of(label, first, roots, rank) : -1);
 }
 
-/* Give the trees of some roots the numbers of their components; see number_components. */
-KERNEL set_numbers(int count, __global const int *restrict vertices, __global const int *restrict numbers,
-                   __global int *restrict parent) {
+/* Give the tree of the root numbers[i].x the number numbers[i].y of its component; see number_components. */
+KERNEL set_numbers(int count, __global const int2 *restrict numbers, __global int *restrict parent) {
   int i = get_global_id(0);
-  if (i < count) parent[vertices[i]] = ~numbers[i];
+  if (i < count) parent[numbers[i].x] = ~numbers[i].y;
 }

@@ -179,28 +179,26 @@ static bool boundary_right(Random &random, ulong seed) {
     if (outside(v)) expected.insert({v, labels[v]});
     if (outside(labels[v])) expected.insert({labels[v], labels[v]});
   }
-  const uint most = random.below(2) ? 2 * (uint)f.n : (uint)random.below(6);
+  const int most = random.below(2) ? 2 * f.n : (int)random.below(6);
   Array<uint> listed((f.n + 31) / 32);
   Array<int2> pairs(most + 1);
-  uint size = 0u;
-  launch((f.n + 3) / 4, [&] { list_boundary(f.n, first, last, most, f.parent, listed, &size, pairs); });
-  if ((size >= most) != (expected.size() >= most)) return false;
+  launch((f.n + 3) / 4, [&] { list_boundary(f.n, first, last, most, f.parent, listed, pairs); });
+  const int size = pairs[0].x;
+  if ((size >= most) != ((int)expected.size() >= most)) return false;
   if (size < most) {
     std::multiset<std::pair<int, int>> found;
-    for (uint k = 0; k < size; k++) found.insert({(int)pairs[k].x, (int)pairs[k].y});
+    for (int k = 1; k <= size; k++) found.insert({(int)pairs[k].x, (int)pairs[k].y});
     if (found != std::multiset<std::pair<int, int>>(expected.begin(), expected.end())) return false;
   }
 
   const int n_words = (f.n + 31) / 32, base = (int)random.below(9);
-  Array<int> sizes(n_words), rank(n_words + 1), numbers(f.n + 1), given, given_numbers;
+  Array<int> sizes(n_words), rank(n_words + 1), numbers(f.n + 1);
+  Array<int2> given;
   Array<uint> roots(n_words);
   for (int v = 0; v < f.n; v++)
-    if (labels[v] == v && !random.below(3)) {
-      given.push_back(v);
-      given_numbers.push_back(100 + v);
-    }
+    if (labels[v] == v && !random.below(3)) given.push_back((int2){v, 100 + v});
   const int count = (int)given.size();
-  if (count) launch(count, [&] { set_numbers(count, given, given_numbers, f.parent); });
+  if (count) launch(count, [&] { set_numbers(count, given, f.parent); });
   launch(n_words, [&] { mark_roots(0, f.n, n_words, f.parent, roots, sizes); });
   for (int w = 0; w < n_words; w++) rank[w + 1] = rank[w] + sizes[w];
   launch(f.n, [&] { number_components(f.n, n_words, 0, base, 0, f.n, f.parent, roots, rank, numbers); });

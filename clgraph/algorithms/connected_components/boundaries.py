@@ -8,7 +8,7 @@ number, or that lie in ranges of several devices.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -16,6 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.algorithms.connected_components.plan import ComponentsPlan
+from clgraph.runtime.memory.arrays import DeviceArray
+from clgraph.runtime.programs.program import Launch
 
 _SOURCE = "connected_components/boundary.cl"
 MAX_BOUNDARY = 1 << 12  # A boundary is small if it has fewer pairs. The host joins 4,000 pairs in about 1 ms.
@@ -40,53 +42,59 @@ class Boundary:
     n_roots: int
 
 
-class Listing:
-    """The launches that list the boundary of the forest of *plan*, whose device owns the vertices of *own*.
+class BoundaryLaunches:
+    """The launches for the boundary of the forest of *plan*, whose device owns the vertices of the range *own*.
 
-    A boundary of *most* pairs and more is large.
+    The boundary is listed at once. A boundary of *most* pairs and more is large.
     """
 
     def __init__(self, plan: ComponentsPlan, own: Range, most: int) -> None:
-        session, n = plan.session, plan.setting.values["n"]
-        self._plan, self._own, self._most, self._size = plan, own, most, session.empty(1, np.uint32)
-        self._pairs, listed = session.empty(2 * most, np.int32), session.empty(-(-n // 32), np.uint32)
-        self._size.fill(0)
+        session, n, self._plan, self._most = plan.session, plan.setting.values["n"], plan, most
+        self._numbering, program = plan.numbering(*own), session.program(_SOURCE)
+        self._pairs, listed = session.empty(2 * (most + 1), np.int32), session.empty(-(-n // 32), np.uint32)
+        self._pairs.fill(0, 0, 1)
         listed.fill(0)
-        session.program(_SOURCE).bind(
-            "list_boundary", -(-n // 4), plan.scope, first=own[0], last=own[1], most=most, listed=listed,
-            size=self._size, pairs=self._pairs,
-        )()  # fmt: skip
-        plan.numbering(*own).run()
+        scope = {**self._numbering.scope, "most": most, "listed": listed, "pairs": self._pairs, "count": 0}
+        program.bind("list_boundary", -(-n // 4), scope)()
+        self._numbering.run()
+        # The host binds these launches here, while the device finds the forest; their arrays are set later.
+        self._look_up = program.bind("look_up", 1, scope, vertices=self._pairs, found=self._pairs)
+        self._set_numbers = program.bind("set_numbers", 1, scope, numbers=self._pairs)
+        self._group_size = program.work_group_size
 
     def boundary(self) -> Boundary | None:
-        """Wait for the launches, and return the boundary, or ``None`` if it is large."""
-        numbering = self._plan.numbering(*self._own)
-        parts = (self._size, 0, 1), (self._pairs, 0, self._pairs.size), numbering.count
-        (size,), pairs, (n_roots,), *status = self._plan.session.read(*parts, *numbering.scan.statuses())
-        numbering.scan.check(status)
-        return Boundary(pairs[: 2 * size].reshape(-1, 2), int(n_roots)) if size < self._most else None
+        """Wait for the boundary, and return it, or ``None`` if it is large."""
+        scan = self._numbering.scan
+        pairs, (n_roots,), *status = self._plan.session.read(
+            (self._pairs, 0, self._pairs.size), self._numbering.count, *scan.statuses()
+        )
+        scan.check(status)
+        size = int(pairs[0])
+        return Boundary(pairs[2 : 2 + 2 * size].reshape(-1, 2), int(n_roots)) if size < self._most else None
 
+    def look_up(self, vertices: NDArray[np.int32]) -> Pairs:
+        """Return the label of each of the *vertices*, and the label's rank among the device's own roots.
 
-def look_up(plan: ComponentsPlan, own: Range, vertices: NDArray[np.int32]) -> Pairs:
-    """Return the label of each of the *vertices* in the forest of *plan*, and the label's rank among the own roots.
+        The rank is −1 if another device owns the root.
+        """
+        found = self._plan.session.empty(2 * vertices.size, np.int32)
+        self._launch(self._look_up, vertices.size, {"vertices": vertices}, found=found)
+        return self._plan.session.read((found, 0, found.size))[0].reshape(-1, 2)
 
-    The rank is −1 if another device owns the root.
-    """
-    if not vertices.size:
-        return np.zeros((0, 2), np.int32)
-    session, scope = plan.session, plan.numbering(*own).scope
-    given, found = session.upload(vertices), session.empty(2 * vertices.size, np.int32)
-    program = session.program(_SOURCE)
-    program.bind("look_up", vertices.size, scope, count=vertices.size, vertices=given, found=found)()
-    return session.read((found, 0, found.size))[0].reshape(-1, 2)
+    def set_numbers(self, numbers: Pairs) -> None:
+        """Enqueue the kernel that gives the trees of some roots the numbers of their components.
 
+        *numbers* has the roots, each with the number.
+        """
+        self._launch(self._set_numbers, len(numbers), {"numbers": numbers.ravel()})
 
-def set_numbers(plan: ComponentsPlan, vertices: NDArray[np.int32], numbers: NDArray[np.int32]) -> None:
-    """Enqueue the kernel that gives the trees of the roots *vertices* the *numbers* of their components."""
-    if vertices.size:
-        session, count = plan.session, vertices.size
-        given = {"vertices": session.upload(vertices), "numbers": session.upload(numbers)}
-        session.program(_SOURCE).bind("set_numbers", count, {**plan.scope, **given}, count=count)()
+    def _launch(
+        self, launch: Launch, count: int, given: Mapping[str, NDArray[np.int32]], **arrays: DeviceArray
+    ) -> None:
+        if count:
+            launch.lend({**{name: self._plan.session.upload(array) for name, array in given.items()}, **arrays})
+            launch.set(count=count)
+            launch(-(-count // self._group_size))
 
 
 @dataclass(frozen=True)
@@ -97,14 +105,13 @@ class Numbers:
     ----------
     base : int
         Number of the first component whose smallest vertex the device owns.
-    vertices, numbers : int32 array
-        Roots of the device's forest that are no smallest vertices of components in its range, and the numbers of their
-        components.
+    pairs : int32 array, shape (k, 2)
+        Roots of the device's forest that are no smallest vertices of components in its range, each with the number of
+        its component.
     """
 
     base: int
-    vertices: NDArray[np.int32]
-    numbers: NDArray[np.int32]
+    pairs: Pairs
 
 
 def owned_by(vertices: NDArray[np.int32], owned: Sequence[Range]) -> list[NDArray[np.int32]]:
@@ -126,7 +133,7 @@ def joined(
     mentioned : int32 array
         All vertices in the pairs of the boundaries, in order.
     found : sequence of array
-        The results of :func:`look_up` for the vertices of *mentioned* that each device owns.
+        The results of :meth:`BoundaryLaunches.look_up` for the vertices of *mentioned* that each device owns.
 
     Returns
     -------
@@ -157,7 +164,7 @@ def joined(
     for each, base, there in zip(boundaries, bases.tolist(), gone, strict=False):
         is_root = each.pairs[:, 0] == each.pairs[:, 1]
         vertices = np.concatenate([each.pairs[is_root, 0], there])
-        made.append(Numbers(base, vertices, numbers[np.searchsorted(nodes, vertices)]))
+        made.append(Numbers(base, np.stack([vertices, numbers[np.searchsorted(nodes, vertices)]], axis=1)))
     return int(bases[-1]), made
 
 

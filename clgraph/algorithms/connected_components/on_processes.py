@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from clgraph import shared_memory
 from clgraph.algorithms.connected_components import boundaries, on_devices
-from clgraph.algorithms.connected_components.boundaries import Boundary, Listing, Numbers, Range
+from clgraph.algorithms.connected_components.boundaries import Boundary, BoundaryLaunches, Numbers, Range
 from clgraph.algorithms.connected_components.messages import forest_message
 from clgraph.algorithms.connected_components.strategies import STRATEGIES
 from clgraph.engine.options import checked_options
@@ -31,7 +31,7 @@ from clgraph.multi_device.split_graph import ranges
 from clgraph.runtime.driver.timing import RunInfo, Seconds
 from clgraph.runtime.memory.arrays import DeviceArray
 
-_FOREST, _MESSAGE = "the forest of the running call", "its message"
+_FOREST, _BOUNDARY, _MESSAGE = "the forest of the running call", "the launches for its boundary", "its message"
 _PACKED = 16  # A message gets memory for one word per 16 vertices. R-MAT graphs need only one word per 50 vertices.
 
 
@@ -98,7 +98,7 @@ def _joined(graph: ProcessGraph, found: Sequence[Boundary], numbers: NDArray[np.
     """
     team, owned = graph.processes, graph.owned
     mentioned = np.unique(np.concatenate([each.pairs.ravel() for each in found]))
-    labels = team.each(_look_up, boundaries.owned_by(mentioned, owned), owned)
+    labels = team.each(_look_up, boundaries.owned_by(mentioned, owned))
     n_components, given = boundaries.joined(found, owned, mentioned, labels)
     return n_components, max(team.each(_number, given, [numbers[first:last] for first, last in owned], owned))
 
@@ -159,19 +159,20 @@ def _find(
         given = {**given, "skip_giant": False}
     found = on_devices.local_forest(graph, 0, picked, given)
     forest = on_devices.bare_forest(member.session, graph.n_vertices) if found is None else found
-    listing = Listing(forest.plan, own, most)
+    launches = BoundaryLaunches(forest.plan, own, most)
     # The host prepares the launches of the answer here, while the device finds the forest.
     forest.plan.numbering(*own).pieces(*own)
-    member.kept[_FOREST] = forest
-    boundary = listing.boundary()
+    member.kept[_FOREST], member.kept[_BOUNDARY] = forest, launches
+    boundary = launches.boundary()
     size, is_packed = _pack(member, room) if boundary is None else (0, False)
     seconds, skips = time.perf_counter() - started, forest.skips() if found else []
     return _Local(picked, forest.n_entries, seconds, skips, boundary, size, is_packed)
 
 
-def _look_up(member: Member, vertices: NDArray[np.int32], own: Range) -> boundaries.Pairs:
-    """Return the labels of *vertices* of the range *own* in this process's forest, and the ranks of the labels."""
-    return boundaries.look_up(member.kept[_FOREST].plan, own, vertices)
+def _look_up(member: Member, vertices: NDArray[np.int32]) -> boundaries.Pairs:
+    """Return the labels of *vertices* of this process's range in its forest, and the ranks of the labels."""
+    launches: BoundaryLaunches = member.kept[_BOUNDARY]
+    return launches.look_up(vertices)
 
 
 def _number(member: Member, given: Numbers, room: NDArray[np.int32], own: Range) -> float:
@@ -179,9 +180,8 @@ def _number(member: Member, given: Numbers, room: NDArray[np.int32], own: Range)
 
     Return the seconds after numbering them.
     """
-    forest = member.kept.pop(_FOREST)
-    boundaries.set_numbers(forest.plan, given.vertices, given.numbers)
-    return _collect(member, forest, own, own, room, given.base)[1]
+    member.kept.pop(_BOUNDARY).set_numbers(given.pairs)
+    return _collect(member, member.kept.pop(_FOREST), own, own, room, given.base)[1]
 
 
 def _collect(
@@ -231,7 +231,7 @@ def _join(
     The component numbers of the vertices in the range *cut* are written to *room*.
     """
     forest = member.kept.pop(_FOREST)
-    del member.kept[_MESSAGE]
+    del member.kept[_MESSAGE], member.kept[_BOUNDARY]
     session = forest.session
     for place, (message, is_packed) in enumerate(others):
         # Each message has memory of its own, because it is copied while kernels still read the message before it.
