@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -21,6 +22,7 @@ from clgraph.algorithms.connected_components import boundaries, on_processes
 from clgraph.algorithms.connected_components.on_devices import LOCAL
 from clgraph.errors import DeviceError, HostMemoryError, InputError, NoDeviceError, UnsupportedStrategyError
 from clgraph.multi_device import process_graph, processes
+from clgraph.multi_device.exchange import Exchange
 from clgraph.multi_device.member import Member
 from clgraph.multi_device.processes import Processes, device_names
 from clgraph.runtime.discovery.query import enumerate_devices
@@ -121,10 +123,10 @@ def test_messages_of_several_processes_are_in_memory_of_their_own() -> None:
         def merge(self, message: DeviceArray, *, is_packed: bool, flatten: bool) -> None:
             places.append(message.buffer.int_ptr)
 
-    messages = [np.full(5000, k, np.uint32) for k in range(3)]
-    member.kept = {on_processes._FOREST: Forest(), on_processes._MESSAGE: None, on_processes._BOUNDARY: None}
-    assert on_processes._join(member, [(each, True) for each in messages], np.empty(0, np.int32), (0, 0))[0] == 7
-    assert len(set(places)) == len(messages)
+    messages = [np.full(5000, k, np.uint32) for k in range(4)]
+    member.kept = {on_processes._FOREST: Forest(), on_processes._MESSAGE: None}
+    assert on_processes._merge(member, 2, messages, [True] * 4, np.empty(0, np.int32), (0, 0))[0] == 7
+    assert len(set(places)) == 3
 
 
 @pytest.mark.usefixtures("most")
@@ -231,6 +233,48 @@ def test_an_error_of_a_process_is_raised_here(twins: Processes) -> None:
         twins.each(fail, range(2), [ZeroDivisionError("not here")] * 2)
     assert "in fail" in "".join(caught.value.__notes__)
     assert len(twins.each(process_ids)) == 2
+
+
+def count_turns(member: Any, exchange: Exchange, waits: float, n_turns: int) -> list[list[tuple[int, int]]]:
+    found = []
+    for turn in range(n_turns):
+        time.sleep(waits if turn % 3 == exchange.place else 0.0)
+        found.append(exchange.all((exchange.place, turn)))
+    return found
+
+
+def test_processes_exchange_values_in_turns(twins: Processes) -> None:
+    expected = [[(0, turn), (1, turn)] for turn in range(20)]
+    for waits in ([0.0, 0.002], [0.002, 0.0], [0.0, 0.0]):
+        assert twins.each(count_turns, waits, [20] * 2, exchange_bytes=100) == [expected] * 2
+
+
+def fail_in_turn(member: Any, exchange: Exchange, end: Any, place: int) -> None:
+    for turn in range(9):
+        if (turn, exchange.place) == (4, place):
+            end()
+        exchange.all()
+
+
+def give_up() -> None:
+    raise InputError("given up")
+
+
+def test_a_failure_ends_an_exchange(twins: Processes) -> None:
+    for place in (0, 1):
+        with pytest.raises(InputError, match="given up"):
+            twins.each(fail_in_turn, [give_up] * 2, [place] * 2, exchange_bytes=64)
+    with pytest.raises(ModuleNotFoundError):  # One process cannot read its call, and the other one waits.
+        twins.each(fail_in_turn, [Unreadable(), give_up], [5] * 2, exchange_bytes=64)
+    before = twins.each(process_ids)
+    with pytest.raises(DeviceError, match=r"devices\[1\], .*: its process has ended \(exit code 3\)"):
+        twins.each(fail_in_turn, [partial(os._exit, 3)] * 2, [1] * 2, exchange_bytes=64)
+    assert not {*before} & {*twins.each(process_ids)}
+
+
+class Unreadable:
+    def __reduce__(self) -> Any:
+        return __import__, ("no_such_module",)
 
 
 def test_a_process_that_ends_is_named_and_started_again() -> None:

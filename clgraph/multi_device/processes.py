@@ -17,21 +17,23 @@ import time
 import weakref
 from collections.abc import Callable, Sequence
 from functools import cache
-from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
 from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from clgraph import shared_memory
 from clgraph.arguments import shown
 from clgraph.errors import DeviceError, InputError, NoDeviceError
-from clgraph.multi_device import member
+from clgraph.multi_device import exchange, member
+from clgraph.multi_device.child_process import SECONDS_TO_END, ChildProcess
 from clgraph.runtime.devices import working_gpus
 from clgraph.runtime.discovery.query import enumerate_devices
 from clgraph.runtime.discovery.selection import select_device
 from clgraph.runtime.driver import opencl as cl
 
 MIN_GPUS = 2  # With fewer GPUs, threads of one process are equally fast.
-_SECONDS_TO_END = 5.0
 # A thread that waits for several GPUs' processes polls for 50 ms before it sleeps, because waking takes 0.1 to 0.6 ms.
 _SPIN_SECONDS = 50e-3
 
@@ -101,27 +103,6 @@ def _chosen(key: tuple[str, ...]) -> tuple[tuple[str, ...], int]:
     return tuple(names[device.int_ptr] for device in found), sum(bool(d.type & cl.device_type.GPU) for d in found)
 
 
-class _Process:
-    """A child process that drives one device, and the connection to this child process."""
-
-    def __init__(self, device: str) -> None:
-        self.connection, theirs = Pipe()
-        # multiprocessing's own start is not used, because it would run the caller's script again in the child process.
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
-        command = [sys.executable, "-m", member.__name__, str(theirs.fileno()), device]
-        with theirs:
-            self.process = subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=[theirs.fileno()], env=environment)
-
-    def end(self) -> None:
-        """Kill the child process that drives the device."""
-        self.connection.close()
-        self.process.kill()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self.process.wait(_SECONDS_TO_END)
-        if self.process.stdin is not None:
-            self.process.stdin.close()
-
-
 class Processes:
     """The child processes that drive several devices, one process for each device.
 
@@ -133,7 +114,7 @@ class Processes:
 
     def __init__(self, devices: Sequence[str]) -> None:
         self._devices = tuple(devices)
-        self._processes: list[_Process] = []
+        self._processes: list[ChildProcess] = []
         self._lock = threading.Lock()
         # Keys of values that the processes still keep although nothing needs the values any more.
         self._dropped: list[Any] = []
@@ -150,7 +131,10 @@ class Processes:
             self._names = self.each(member.describe)
         return self._names
 
-    def each(self, function: Callable[..., _T], *arguments: Sequence[Any], needs: int | None = None) -> list[_T]:
+    def each(
+        self, function: Callable[..., _T], *arguments: Sequence[Any], needs: int | None = None,
+        exchange_bytes: int | None = None,
+    ) -> list[_T]:  # fmt: skip
         """Return the result of ``function(member, *items)`` from each process,
         with one item of each of the *arguments*.
 
@@ -162,6 +146,8 @@ class Processes:
             Each argument has one item for each process. Arrays in shared memory are not copied.
         needs : int, optional
             The :attr:`generation` whose kept values the function uses.
+        exchange_bytes : int, optional
+            The first item is an :class:`~clgraph.multi_device.exchange.Exchange` of values of at most so many bytes.
 
         Raises
         ------
@@ -176,10 +162,10 @@ class Processes:
             if needs is not None and (needs != self.generation or not self._processes):
                 raise DeviceError("a process that held a part of the data has ended; split the data again")
             if not self._processes:
-                self._processes = [_Process(device) for device in self._devices]
+                self._processes = [ChildProcess(device) for device in self._devices]
                 self.generation += 1
             try:
-                return self._answers(function, [*zip(*arguments, strict=True)] or [()] * len(self))
+                return self._answers(function, [*zip(*arguments, strict=True)] or [()] * len(self), exchange_bytes)
             except BaseException as error:
                 if not isinstance(error, Exception):  # After Ctrl-C, the calls to the processes are still running.
                     self._end()
@@ -191,7 +177,13 @@ class Processes:
         weakref.finalize(owner, self._dropped.append, key).atexit = False
         return key
 
-    def _answers(self, function: Callable[..., _T], given: Sequence[tuple[Any, ...]]) -> list[_T]:
+    def _answers(
+        self, function: Callable[..., _T], given: Sequence[tuple[Any, ...]], exchange_bytes: int | None
+    ) -> list[_T]:
+        room, size = None, len(self)
+        if exchange_bytes is not None:
+            room, spin_seconds = exchange.new_room(size, exchange_bytes), _SPIN_SECONDS * self._polls()
+            given = [(exchange.Exchange(room, size, place, spin_seconds), *each) for place, each in enumerate(given)]
         living = shared_memory.living()
         calls = [shared_memory.dumps((function, each, living)) for each in given]
         if dropped := self._dropped.copy():
@@ -199,7 +191,7 @@ class Processes:
             self._send([shared_memory.dumps((member.drop, (dropped,), living))] * len(self))
             self._receive()
         self._send(calls)
-        return self._receive()
+        return self._receive(room)
 
     def _send(self, calls: Sequence[bytes]) -> None:
         for place, (process, call) in enumerate(zip(self._processes, calls, strict=True)):
@@ -208,10 +200,10 @@ class Processes:
             except OSError as error:
                 raise self._lost(place) from error
 
-    def _receive(self) -> list[Any]:
+    def _receive(self, room: NDArray[np.uint8] | None = None) -> list[Any]:
         """Return the answers of all processes.
 
-        If an answer is an error, it is raised after all processes have answered.
+        If an answer is an error, it is raised after all processes have answered. It ends the exchange in *room*.
         """
         waiting = {process.connection: place for place, process in enumerate(self._processes)}
         answers: list[Any] = [None] * len(self)
@@ -225,19 +217,27 @@ class Processes:
                     raise self._lost(place) from lost
                 if not is_right and error is None:
                     error = self._named(place, answers[place])
+                    if room is not None:
+                        exchange.end(room, len(self))
         if error is not None:
             raise error
         return answers
 
     def _ready(self, connections: Sequence[Connection]) -> list[Connection]:
         """Wait for an answer, or for the end of a process, and return the connections that have one."""
-        # Kernels on a CPU need the core of a polling thread. Several threads may wait for a process each, and polling
-        # threads hold up each other.
-        polls, until = 1 < len(self) == _chosen(self._devices)[1], time.perf_counter() + _SPIN_SECONDS
+        polls, until = self._polls(), time.perf_counter() + _SPIN_SECONDS
         while polls and time.perf_counter() < until:
             if found := wait(connections, 0):
                 return found  # type: ignore[return-value]
         return wait(connections)  # type: ignore[return-value]
+
+    def _polls(self) -> bool:
+        """Return whether waiting threads poll.
+
+        Kernels on a CPU need the core of a polling thread. Several threads may wait for a process each, and polling
+        threads hold up each other.
+        """
+        return 1 < len(self) == _chosen(self._devices)[1]
 
     def interrupt(self) -> None:
         """Kill the processes, so that a call for which another thread waits ends with an error at once.
@@ -250,7 +250,7 @@ class Processes:
 
     def _lost(self, place: int) -> DeviceError:
         with contextlib.suppress(subprocess.TimeoutExpired):
-            self._processes[place].process.wait(_SECONDS_TO_END)
+            self._processes[place].process.wait(SECONDS_TO_END)
         code = self._processes[place].process.poll()
         self._end()
         return DeviceError(f"{self._place(place)}{self._devices[place]}: its process has ended (exit code {code})")

@@ -2,7 +2,7 @@
 
 Each GPU has a process of its own.
 
-Each GPU finds a forest of its entries. If few vertices are in the forests of several GPUs, the host joins the trees
+Each GPU finds a forest of its entries. If few vertices are in the forests of several GPUs, the processes join the trees
 there (``boundaries.py``), and each GPU numbers the vertices of its own range. Otherwise each GPU writes its forest to
 shared memory, and merges the forests of all other GPUs into its own. So all GPUs have the same trees and number them in
 the same way. Each GPU copies its range of the answer.
@@ -13,6 +13,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -25,42 +26,69 @@ from clgraph.algorithms.connected_components.messages import forest_message
 from clgraph.algorithms.connected_components.strategies import STRATEGIES
 from clgraph.engine.options import checked_options
 from clgraph.model.strategy import Choice
+from clgraph.multi_device.exchange import Exchange
 from clgraph.multi_device.member import Member
 from clgraph.multi_device.process_graph import ProcessGraph, part_of
 from clgraph.multi_device.split_graph import ranges
 from clgraph.runtime.driver.timing import RunInfo, Seconds
 from clgraph.runtime.memory.arrays import DeviceArray
 
-_FOREST, _BOUNDARY, _MESSAGE = "the forest of the running call", "the launches for its boundary", "its message"
+_FOREST, _MESSAGE = "the forest of the running call", "its message"
+_PICKLED = 1 << 12  # Bytes of a pickle beside those of its arrays, at most.
 _PACKED = 16  # A message gets memory for one word per 16 vertices. R-MAT graphs need only one word per 50 vertices.
 
 
 @dataclass(frozen=True)
-class _Local:
-    """The report of one GPU's process about the spanning forest of its part of the graph.
+class _Report:
+    """The report of one GPU's process about a call.
 
     Attributes
     ----------
     strategy : str
     n_entries : int
-    seconds : float
-        Time of finding the forest and the size of its message.
+    local_seconds, collect_seconds : float
+        Time of finding the forest, and of copying the numbers after the last kernel.
     skips : list of int or None
         As :meth:`on_devices.Forest.skips`.
-    boundary : Boundary or None
-        ``None`` if the boundary is large. Then there is a message.
-    size : int
-        Words of the message.
-    is_packed : bool
+    sent_bytes : int
+        Bytes that the process has given to the others.
+    n_components : int or None
+        ``None`` if a message is too long for its room. Then the components are not numbered yet.
     """
 
     strategy: str
     n_entries: int
-    seconds: float
+    local_seconds: float
     skips: list[int | None]
-    boundary: Boundary | None
-    size: int = 0
-    is_packed: bool = False
+    sent_bytes: int
+    n_components: int | None
+    collect_seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class _Run:
+    """What the processes know about a call.
+
+    Attributes
+    ----------
+    strategy, options
+        As the caller has named them.
+    reads_giants : bool
+        Whether rows of giant components are read, too.
+    most : int
+        A boundary of *most* pairs and more is large.
+    owned : list of (int, int)
+        The range of vertices of each process.
+    cuts : list of (int, int)
+        The range of the answer that each process copies if boundaries are large.
+    """
+
+    strategy: str
+    options: dict[str, Any]
+    reads_giants: bool
+    most: int
+    owned: list[Range]
+    cuts: list[Range]
 
 
 def solve(graph: ProcessGraph, strategy: str, options: Mapping[str, Any]) -> tuple[int, NDArray[np.int32], RunInfo]:
@@ -71,117 +99,107 @@ def solve(graph: ProcessGraph, strategy: str, options: Mapping[str, Any]) -> tup
     on_devices.check_strategy(strategy)
     started, team, n = time.perf_counter(), graph.processes, graph.n_vertices
     if not n:
-        return 0, np.zeros(0, np.int32), _info(graph, strategy, strategy, started, started, [])
+        return 0, np.zeros(0, np.int32), _info(graph, strategy, strategy, started, [])
     rooms = [shared_memory.empty(-(-n // _PACKED), np.uint32) for _ in range(len(team))]
-    numbers = shared_memory.empty(n, np.int32)
-    cuts = ranges(n, [1.0] * len(team))
-    same = [[each] * len(team) for each in (strategy, dict(options), graph.reads_giants, boundaries.MAX_BOUNDARY)]
-    local = team.each(_find, graph.parts, *same, rooms, graph.owned, needs=graph.generation)
-    local_stopped = time.perf_counter()
-    found = [each.boundary for each in local if each.boundary is not None]
-    if len(found) == len(team):
-        n_components, collect_seconds = _joined(graph, found, numbers)
-    else:
-        n_components, collect_seconds = _merged(graph, local, rooms, cuts, numbers)
-    if not on_devices.all_seen([skip for each in local for skip in each.skips], numbers):
+    numbers, cuts = shared_memory.empty(n, np.int32), ranges(n, [1.0] * len(team))
+    run = _Run(strategy, dict(options), graph.reads_giants, boundaries.MAX_BOUNDARY, graph.owned, cuts)
+    same = [[each] * len(team) for each in (run, rooms, numbers)]
+    # A process finds at most the vertices of all other boundaries in its range: two for each pair.
+    n_bytes = 16 * boundaries.MAX_BOUNDARY * len(team) + _PICKLED
+    reports = team.each(_solve, graph.parts, *same, needs=graph.generation, exchange_bytes=n_bytes)
+    n_components = reports[0].n_components
+    if n_components is None:
+        n_components = _merged(graph, [each.sent_bytes // 4 for each in reports], cuts, numbers)
+    if not on_devices.all_seen([skip for each in reports for skip in each.skips], numbers):
         graph.reads_giants = True
         n_components, numbers, info = solve(graph, strategy, options)
         return n_components, numbers, replace(info, details={**info.details, "giants_differed": True})
-    info = _info(graph, strategy, local[0].strategy, started, local_stopped, local, collect_seconds)
-    return n_components, numbers, info
-
-
-def _joined(graph: ProcessGraph, found: Sequence[Boundary], numbers: NDArray[np.int32]) -> tuple[int, float]:
-    """Join the trees at small boundaries, and write the answer to *numbers*.
-
-    Return the number of components, and the seconds of copying the answer.
-    """
-    team, owned = graph.processes, graph.owned
-    mentioned = np.unique(np.concatenate([each.pairs.ravel() for each in found]))
-    labels = team.each(_look_up, boundaries.owned_by(mentioned, owned))
-    n_components, given = boundaries.joined(found, owned, mentioned, labels)
-    return n_components, max(team.each(_number, given, [numbers[first:last] for first, last in owned], owned))
+    return n_components, numbers, _info(graph, strategy, reports[0].strategy, started, reports)
 
 
 def _merged(
-    graph: ProcessGraph, local: Sequence[_Local], rooms: list[NDArray[np.uint32]], cuts: Sequence[Range],
-    numbers: NDArray[np.int32],
-) -> tuple[int, float]:  # fmt: skip
-    """Merge the forests of all devices on each device, and write the answer to *numbers*.
+    graph: ProcessGraph, sizes: Sequence[int], cuts: Sequence[Range], numbers: NDArray[np.int32]
+) -> int:  # fmt: skip
+    """Merge the forests of all devices on each device, by messages of *sizes* words, and write the answer to *numbers*.
 
-    Return the number of components, and the seconds of copying the answer.
+    Return the number of components.
     """
-    team = graph.processes
-    if any(each.boundary is not None for each in local):
-        sizes = team.each(_pack, rooms)
-    else:
-        sizes = [(each.size, each.is_packed) for each in local]
-    if any(size > room.size for (size, _), room in zip(sizes, rooms, strict=True)):
-        rooms = [shared_memory.empty(size, np.uint32) for size, _ in sizes]
-        team.each(_send, rooms)
-    messages = [(room[:size], is_packed) for room, (size, is_packed) in zip(rooms, sizes, strict=True)]
-    others = [messages[:place] + messages[place + 1 :] for place in range(len(team))]
-    merged = team.each(_join, others, [numbers[first:last] for first, last in cuts], cuts)
-    return merged[0][0], max(seconds for _, seconds in merged)
+    team, rooms = graph.processes, [shared_memory.empty(size, np.uint32) for size in sizes]
+    are_packed = team.each(_send, rooms)
+    many = [[each] * len(team) for each in (rooms, are_packed)]
+    merged = team.each(_merge, range(len(team)), *many, [numbers[first:last] for first, last in cuts], cuts)
+    return merged[0][0]
 
 
-def _info(
-    graph: ProcessGraph, asked: str, strategy: str, started: float, local_stopped: float, local: Sequence[_Local],
-    collect_seconds: float = 0.0,
-) -> RunInfo:  # fmt: skip
-    now = time.perf_counter()
-    sizes = [4 * each.size if each.boundary is None else each.boundary.pairs.nbytes for each in local]
+def _info(graph: ProcessGraph, asked: str, strategy: str, started: float, reports: Sequence[_Report]) -> RunInfo:
+    total, sizes = time.perf_counter() - started, [each.sent_bytes for each in reports]
+    local, collect = (
+        max((getattr(each, name) for each in reports), default=0.0) for name in ("local_seconds", "collect_seconds")
+    )
     told = {
-        "device_entries": tuple(each.n_entries for each in local),
-        "device_seconds": tuple(each.seconds for each in local),
-        "local_seconds": local_stopped - started, "merge_rounds": 1,
-        "merge_seconds": now - local_stopped - collect_seconds, "collect_seconds": collect_seconds,
-        "merge_bytes": sum(sizes), "most_merge_bytes": max(sizes, default=0),
+        "device_entries": tuple(each.n_entries for each in reports),
+        "device_seconds": tuple(each.local_seconds for each in reports),
+        "local_seconds": local, "merge_rounds": 1, "merge_seconds": total - local - collect,
+        "collect_seconds": collect, "merge_bytes": sum(sizes), "most_merge_bytes": max(sizes, default=0),
     }  # fmt: skip
-    why = on_devices.reason(asked)
-    seconds, names = Seconds(now - started, 0.0, 0.0, 0.0), ", ".join(graph.processes.names())
-    return RunInfo(strategy, "online", names, why, seconds, {}, {}, told)
+    why, names = on_devices.reason(asked), ", ".join(graph.processes.names())
+    return RunInfo(strategy, "online", names, why, Seconds(total, 0.0, 0.0, 0.0), {}, {}, told)
 
 
-def _find(
-    member: Member, part: Any, strategy: str, options: Mapping[str, Any], reads_giants: bool, most: int,
-    room: NDArray[np.uint32], own: Range,
-) -> _Local:  # fmt: skip
-    """Find the spanning forest of one process's part of the graph, and its boundary, as *own* is the process's range.
+def _solve(
+    member: Member, exchange: Exchange, part: Any, run: _Run, rooms: Sequence[NDArray[np.uint32]],
+    numbers: NDArray[np.int32],
+) -> _Report:  # fmt: skip
+    """Find the components of a graph together with the other processes.
 
-    If *reads_giants*, read the rows of giant components, too. If the boundary has at least *most* pairs, write the
-    forest to the shared memory *room* if it fits.
+    Write the numbers of a range of vertices to the shared memory *numbers*. If boundaries are large, the forest goes to
+    the room of this process in *rooms*, if it fits there.
     """
-    graph, started = part_of(member, part), time.perf_counter()
-    picked = on_devices.picked(graph, strategy)
-    given = checked_options(STRATEGIES, Choice(picked, strategy, {}), options)
-    if reads_giants and picked == "afforest":
+    graph, started, place = part_of(member, part), time.perf_counter(), exchange.place
+    picked = on_devices.picked(graph, run.strategy)
+    given = checked_options(STRATEGIES, Choice(picked, run.strategy, {}), run.options)
+    if run.reads_giants and picked == "afforest":
         given = {**given, "skip_giant": False}
-    found = on_devices.local_forest(graph, 0, picked, given)
+    found, own = on_devices.local_forest(graph, 0, picked, given), run.owned[place]
     forest = on_devices.bare_forest(member.session, graph.n_vertices) if found is None else found
-    launches = BoundaryLaunches(forest.plan, own, most)
+    launches = BoundaryLaunches(forest.plan, own, run.most)
     # The host prepares the launches of the answer here, while the device finds the forest.
     forest.plan.numbering(*own).pieces(*own)
-    member.kept[_FOREST], member.kept[_BOUNDARY] = forest, launches
     boundary = launches.boundary()
-    size, is_packed = _pack(member, room) if boundary is None else (0, False)
-    seconds, skips = time.perf_counter() - started, forest.skips() if found else []
-    return _Local(picked, forest.n_entries, seconds, skips, boundary, size, is_packed)
+    skips, local_seconds = forest.skips() if found else [], time.perf_counter() - started
+    report = partial(_Report, picked, forest.n_entries, local_seconds, skips)
+
+    known: list[Boundary | None] = exchange.all(boundary)
+    if (small := [each for each in known if each is not None]) and len(small) == len(known):
+        assert boundary is not None
+        n_components, given_numbers = _joined(exchange, launches, small, run.owned)
+        launches.set_numbers(given_numbers.pairs)
+        _, seconds = _collect(member, forest, own, own, numbers[slice(*own)], given_numbers.base)
+        return report(boundary.pairs.nbytes, n_components, seconds)
+    labels, is_packed = forest_message(forest.session, graph.n_vertices, forest.plan.labels)
+    words = labels.view(0, labels.size, np.uint32)
+    member.kept[_FOREST], member.kept[_MESSAGE] = forest, (words, is_packed)
+    if fits := words.size <= rooms[place].size:
+        _send(member, rooms[place])
+    sent: list[tuple[int, bool, bool]] = exchange.all((words.size, is_packed, fits))
+    if not all(fits for _, _, fits in sent):
+        return report(words.nbytes, None)
+    messages = [room[:size] for room, (size, _, _) in zip(rooms, sent, strict=True)]
+    cut, are_packed = run.cuts[place], [is_packed for _, is_packed, _ in sent]
+    return report(words.nbytes, *_merge(member, place, messages, are_packed, numbers[slice(*cut)], cut))
 
 
-def _look_up(member: Member, vertices: NDArray[np.int32]) -> boundaries.Pairs:
-    """Return the labels of *vertices* of this process's range in its forest, and the ranks of the labels."""
-    launches: BoundaryLaunches = member.kept[_BOUNDARY]
-    return launches.look_up(vertices)
+def _joined(
+    exchange: Exchange, launches: BoundaryLaunches, known: Sequence[Boundary], owned: Sequence[Range]
+) -> tuple[int, Numbers]:
+    """Join the trees at small boundaries together with the other processes.
 
-
-def _number(member: Member, given: Numbers, room: NDArray[np.int32], own: Range) -> float:
-    """Write the component numbers of the vertices in the range *own* to *room*.
-
-    Return the seconds after numbering them.
+    Return the number of components, and the numbers that this process needs.
     """
-    member.kept.pop(_BOUNDARY).set_numbers(given.pairs)
-    return _collect(member, member.kept.pop(_FOREST), own, own, room, given.base)[1]
+    mentioned = np.unique(np.concatenate([each.pairs.ravel() for each in known]))
+    own = boundaries.owned_by(mentioned, owned)[exchange.place]
+    n_components, numbers = boundaries.joined(known, owned, mentioned, exchange.all(launches.look_up(own)))
+    return n_components, numbers[exchange.place]
 
 
 def _collect(
@@ -201,43 +219,35 @@ def _collect(
     return count, time.perf_counter() - numbered
 
 
-def _pack(member: Member, room: NDArray[np.uint32]) -> tuple[int, bool]:
-    """Pack this process's spanning forest into a message, and write it to the shared memory *room* if it fits.
+def _send(member: Member, room: NDArray[np.uint32]) -> bool:
+    """Write the message that holds this process's spanning forest to the shared memory *room*.
 
-    Return the words of the message, and whether it is packed.
+    Return whether it is packed.
     """
-    forest = member.kept[_FOREST]
-    labels, is_packed = forest_message(forest.session, forest.plan.scope["n"], forest.plan.labels)
-    words = member.kept[_MESSAGE] = labels.view(0, labels.size, np.uint32)
-    if words.size <= room.size:
-        _send(member, room)
-    return words.size, is_packed
-
-
-def _send(member: Member, room: NDArray[np.uint32]) -> None:
-    """Write the message that holds this process's spanning forest to the shared memory *room*."""
-    words = member.kept[_MESSAGE]
+    words, is_packed = member.kept[_MESSAGE]
     member.begin_read(words, 0, room[: words.size])
     member.finish_reads()
+    return bool(is_packed)
 
 
-def _join(
-    member: Member, others: Sequence[tuple[NDArray[np.uint32], bool]], room: NDArray[np.int32], cut: Range
-) -> tuple[int, float]:
-    """Merge the spanning forests of the other processes into the forest of this process.
+def _merge(
+    member: Member, place: int, messages: Sequence[NDArray[np.uint32]], are_packed: Sequence[bool],
+    room: NDArray[np.int32], cut: Range,
+) -> tuple[int, float]:  # fmt: skip
+    """Merge the forests in the *messages* of the other processes into the forest of this process, number *place*.
 
     Return the number of components, and the seconds after numbering them.
 
     The component numbers of the vertices in the range *cut* are written to *room*.
     """
     forest = member.kept.pop(_FOREST)
-    del member.kept[_MESSAGE], member.kept[_BOUNDARY]
-    session = forest.session
-    for place, (message, is_packed) in enumerate(others):
+    del member.kept[_MESSAGE]
+    session, others = forest.session, [k for k in range(len(messages)) if k != place]
+    for k in others:
         # Each message has memory of its own, because it is copied while kernels still read the message before it.
-        buffer = member.room(session, (_MESSAGE, place), message.nbytes)
-        array = DeviceArray(session.memory, buffer, message.dtype, message.size)
-        member.write(array, 0, message)
-        other = array if is_packed else array.view(0, array.size, np.int32)
-        forest.merge(other, is_packed=is_packed, flatten=place < len(others) - 1)
+        buffer = member.room(session, (_MESSAGE, k), messages[k].nbytes)
+        array = DeviceArray(session.memory, buffer, messages[k].dtype, messages[k].size)
+        member.write(array, 0, messages[k])
+        other = array if are_packed[k] else array.view(0, array.size, np.int32)
+        forest.merge(other, is_packed=are_packed[k], flatten=k != others[-1])
     return _collect(member, forest, (0, forest.plan.scope["n"]), cut, room)

@@ -19,6 +19,7 @@ from clgraph.algorithms.factorization.training.epochs import Epoch
 from clgraph.algorithms.factorization.training.several_devices import SeveralDevices
 from clgraph.data.ratings.ratings import Ratings
 from clgraph.errors import DeviceError
+from clgraph.multi_device.exchange import Exchange
 from clgraph.multi_device.interrupts import delayed_interrupt
 from clgraph.multi_device.member import Member, drop
 from clgraph.multi_device.processes import processes_of
@@ -26,6 +27,7 @@ from clgraph.multi_device.processes import processes_of
 # The factors, and biases, of the items of a block in shared memory, by the names of DeviceBlocks.arrays().
 _Room = dict[str, NDArray[Any]]
 _Sizes = dict[str, tuple[int, np.dtype[Any]]]  # The size and type of each array of a room.
+_NOTHING = 64  # Bytes of a pickle of None, at most.
 
 
 class ProcessFactorization(SeveralDevices):
@@ -80,14 +82,11 @@ class ProcessFactorization(SeveralDevices):
         return self._processes.names()
 
     def _sweep(self, rate: float, regularization: float) -> None:
-        n, rates = self._n, [(rate, regularization)] * self._n
-        for s in range(n):
-            cells = [((d + s - 1) % n, (d + s) % n) for d in range(n)]
-            # Rooms of even and odd strata alternate, because the next device still reads what was written before.
-            taken = [self._rooms[s % 2][(d + 1) % n][(d + s) % n] if s else None for d in range(n)]
-            rooms = [self._rooms[(s + 1) % 2][d][(d + s) % n] if n > 1 else None for d in range(n)]
-            self._call_all(_stratum, cells, taken, rates, rooms)
-            self.sent_bytes += sum(_n_bytes(room) for room in taken if room)
+        n = self._n
+        rates, rooms = [(rate, regularization)] * n, [self._rooms] * n
+        with delayed_interrupt():
+            self._processes.each(_sweep, self._keys, rooms, rates, needs=self._generation, exchange_bytes=_NOTHING)
+        self.sent_bytes += sum(_n_bytes(self._rooms[s % 2][d][(d + s - 1) % n]) for s in range(1, n) for d in range(n))
 
     def _squares(self, with_evaluation: bool) -> list[tuple[float, float]]:
         n = self._n
@@ -134,25 +133,27 @@ def _call(member: Member, key: int, method: str, arguments: tuple[Any, ...]) -> 
     return getattr(member.kept[key], method)(*arguments)
 
 
-def _stratum(
-    member: Member, key: int, cells: tuple[int, int], taken: _Room | None, rates: tuple[float, float],
-    room: _Room | None,
-) -> None:  # fmt: skip
-    """Train a block of this process's GPU, at *rates*: the learning rate and the regularization.
+def _sweep(
+    member: Member, exchange: Exchange, key: int, rooms: Sequence[Sequence[Sequence[_Room]]], rates: tuple[float, float]
+) -> None:
+    """Train the blocks of this process's GPU, one in each stratum. *rates*: the learning rate and the regularization.
 
-    *cells* are the blocks of the stratum before and of this stratum. First the items of *taken* and the users of the
-    block before are copied to the cell of the block. Afterwards its items are copied to *room*.
+    In stratum s, process d writes the items of its block q to ``rooms[(s + 1) % 2][d][q]``, where process d − 1 reads
+    them in the next stratum.
     """
     blocks: DeviceBlocks = member.kept[key]
-    before, q = cells
-    if taken is not None:
-        _take(member, blocks, before, q, taken)
-    blocks.sweep(q, *rates)
-    if room is not None:
-        for name, array in blocks.arrays(q, "item").items():
-            member.begin_read(array, 0, room[name])
-        member.finish_reads()
-    member.session.finish()  # Other processes may change what this process has read.
+    place, n = exchange.place, exchange.size
+    for s in range(n):
+        q = (place + s) % n
+        if s:
+            _take(member, blocks, (q - 1) % n, q, rooms[s % 2][(place + 1) % n][q])
+        blocks.sweep(q, *rates)
+        if n > 1:
+            for name, array in blocks.arrays(q, "item").items():
+                member.begin_read(array, 0, rooms[(s + 1) % 2][place][q][name])
+            member.finish_reads()
+        member.session.finish()  # Other processes may change what this process has read.
+        exchange.all()
 
 
 def _squares(
