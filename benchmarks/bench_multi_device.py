@@ -169,7 +169,7 @@ class Measurement:
         edges = k * self.base.graph.n_edges // 2
         row |= {"benchmark": "multi_device", "kind": kind, "asked": asked, "devices": count, "edges": edges}
         row |= {"n_vertices": k * self.base.graph.n_vertices, "processes": self.named and count > 1}
-        row |= {"work": edges, "calls": 2, "sent_bytes": sent_bytes, "between_bytes": row["merge_bytes"] or 0}
+        row |= {"work": edges, "calls": 1, "sent_bytes": sent_bytes, "between_bytes": row["merge_bytes"] or 0}
         row["answer_bytes"] = 8 * row["n_vertices"] if kind == "forest" else 4 * row["n_vertices"]
         row["graph"] = f"{k} x rmat-{self.args.scale}, {kind} ({asked}), {count} devices"
         alone = next((r for r in self.rows if (r["kind"], r["asked"]) == (kind, asked)), row)

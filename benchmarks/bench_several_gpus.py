@@ -59,7 +59,8 @@ LEARNING_ROUNDS, TIMED_ROUNDS = 6, 4
 EPOCHS = cg.SGDMatrixFactorization().n_epochs
 _TOUCHED = 1 << 30
 ARRAYS = ("new", "shared")
-RANK, LOSS_WITHIN = 16, 0.02  # The loss on several devices may differ from the loss on one device by this share.
+RANKS = 16, 64, 128
+LOSS_WITHIN = 0.02  # The loss on several devices may differ from the loss on one device by this share.
 
 
 class Run:
@@ -116,13 +117,18 @@ class Run:
     def factorization(self) -> None:
         n, (n_users, n_items) = self.args.ratings, self.args.matrix
         ratings = cg.generators.planted_ratings(n_users, n_items, n, rank=8, noise=0.1)
-        options = {"rank": RANK, "strategy": "auto", "options": None, "deterministic": False, "n_epochs": EPOCHS}
+        for rank in RANKS:
+            self._train(ratings, rank)
+
+    def _train(self, ratings: Ratings, rank: int) -> None:
+        n = ratings.n_ratings
+        options = {"rank": rank, "strategy": "auto", "options": None, "deterministic": False, "n_epochs": EPOCHS}
         options |= {"storage": "float32", "biases": False, "mean": None}
-        start = initial_factors(*ratings.shape, RANK, scale=1.0, biases=False, rng=np.random.default_rng(0))
+        start = initial_factors(*ratings.shape, rank, scale=1.0, biases=False, rng=np.random.default_rng(0))
         losses: list[list[float]] = []
         for count in self.counts:
             if self.is_late():
-                print(f"left out: factorization on {count} devices")
+                print(f"left out: factorization of rank {rank} on {count} devices")
                 continue
             self._engine(ratings, options, count).close()  # Programs are built here.
             began = time.perf_counter()
@@ -137,9 +143,14 @@ class Run:
                 raise VerificationError(f"losses on {count} devices are {losses[-1]}; on one {losses[0]}")
             # A round moves all items for a sweep, and a round for the loss.
             between = getattr(engine, "sent_bytes", 0) / (2 * EPOCHS) / max(1, count - 1)
-            row = {"case": f"{n:.0e} ratings", "strategy": engine.strategy, "losses": losses[-1], "devices": count}
+            row = {
+                "case": f"{n:.0e} ratings, rank {rank}",
+                "strategy": engine.strategy,
+                "losses": losses[-1],
+                "devices": count,
+            }
             row |= {"wall_seconds": statistics.median(epoch.seconds for epoch in epochs[1:]), "work": n}
-            row |= {"calls": count, "sent_bytes": 0, "answer_bytes": 0, "between_bytes": between}
+            row |= {"calls": 1, "sent_bytes": 0, "answer_bytes": 0, "between_bytes": between}
             row |= {"making_seconds": making_seconds, "training_seconds": training_seconds, "epochs": EPOCHS}
             self.add({**row, "benchmark": "several_gpus_factorization", "graph": f"{row['case']}, {count} devices"})
             engine.close()
