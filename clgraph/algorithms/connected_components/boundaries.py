@@ -77,6 +77,8 @@ class BoundaryLaunches:
 
         The rank is −1 if another device owns the root.
         """
+        if not vertices.size:
+            return np.zeros((0, 2), np.int32)
         found = self._plan.session.empty(2 * vertices.size, np.int32)
         self._launch(self._look_up, vertices.size, {"vertices": vertices}, found=found)
         return self._plan.session.read((found, 0, found.size))[0].reshape(-1, 2)
@@ -145,27 +147,24 @@ def joined(
     nodes, ids = np.unique(edges, return_inverse=True)
     smallest = nodes[_smallest(nodes.size, *ids.reshape(-1, 2).T)]  # The smallest vertex of each component.
 
-    # A root that its device owns is no longer a root if its tree was joined with that of a smaller vertex.
-    roots, first = np.unique(labels[ranks >= 0], return_index=True)
-    rank, place = ranks[ranks >= 0][first], np.searchsorted(nodes, roots)
+    # A root of one device is gone if its tree was joined with that of a smaller vertex. The numbers count other roots.
+    roots, at = np.unique(labels[ranks >= 0], return_index=True)
+    place = np.searchsorted(nodes, roots)
     is_gone = smallest[place] < roots
-    gone = owned_by(roots[is_gone], owned)
-    n_left = [each.n_roots - there.size for each, there in zip(boundaries, gone, strict=True)]
-    bases = np.cumsum([0, *n_left])
-    device = np.searchsorted([last for _, last in owned], roots, side="right")
+    gone, firsts = roots[is_gone], np.array([first for first, _ in owned])
+    counts = np.cumsum([0, *(each.n_roots for each in boundaries)])
     numbers = np.zeros(nodes.size, np.int32)
-    n_gone_before = (
-        np.cumsum(is_gone) - is_gone - np.searchsorted(roots[is_gone], [first for first, _ in owned])[device]
-    )
-    numbers[place] = bases[device] + rank - n_gone_before
+    device = np.searchsorted(firsts, roots, side="right") - 1
+    numbers[place] = counts[device] + ranks[ranks >= 0][at] - np.cumsum(is_gone)
     numbers = numbers[np.searchsorted(nodes, smallest)]
 
+    bases = (counts[:-1] - np.searchsorted(gone, firsts)).tolist()
     made = []
-    for each, base, there in zip(boundaries, bases.tolist(), gone, strict=False):
-        is_root = each.pairs[:, 0] == each.pairs[:, 1]
-        vertices = np.concatenate([each.pairs[is_root, 0], there])
+    for each, base, own in zip(boundaries, bases, owned_by(gone, owned), strict=True):
+        listed, labels = each.pairs.T
+        vertices = np.concatenate([listed[listed == labels], own])
         made.append(Numbers(base, np.stack([vertices, numbers[np.searchsorted(nodes, vertices)]], axis=1)))
-    return int(bases[-1]), made
+    return int(counts[-1]) - gone.size, made
 
 
 def _smallest(n: int, a: NDArray[np.intp], b: NDArray[np.intp]) -> NDArray[np.intp]:

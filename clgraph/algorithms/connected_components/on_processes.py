@@ -100,7 +100,7 @@ def solve(graph: ProcessGraph, strategy: str, options: Mapping[str, Any]) -> tup
     started, team, n = time.perf_counter(), graph.processes, graph.n_vertices
     if not n:
         return 0, np.zeros(0, np.int32), _info(graph, strategy, strategy, started, [])
-    rooms = [shared_memory.empty(-(-n // _PACKED), np.uint32) for _ in range(len(team))]
+    rooms = shared_memory.empty(-(-n // _PACKED) * len(team), np.uint32).reshape(len(team), -1)
     numbers, cuts = shared_memory.empty(n, np.int32), ranges(n, [1.0] * len(team))
     run = _Run(strategy, dict(options), graph.reads_giants, boundaries.MAX_BOUNDARY, graph.owned, cuts)
     same = [[each] * len(team) for each in (run, rooms, numbers)]
@@ -147,13 +147,12 @@ def _info(graph: ProcessGraph, asked: str, strategy: str, started: float, report
 
 
 def _solve(
-    member: Member, exchange: Exchange, part: Any, run: _Run, rooms: Sequence[NDArray[np.uint32]],
-    numbers: NDArray[np.int32],
+    member: Member, exchange: Exchange, part: Any, run: _Run, rooms: NDArray[np.uint32], numbers: NDArray[np.int32]
 ) -> _Report:  # fmt: skip
     """Find the components of a graph together with the other processes.
 
     Write the numbers of a range of vertices to the shared memory *numbers*. If boundaries are large, the forest goes to
-    the room of this process in *rooms*, if it fits there.
+    the row of this process in *rooms*, if it fits there.
     """
     graph, started, place = part_of(member, part), time.perf_counter(), exchange.place
     picked = on_devices.picked(graph, run.strategy)
