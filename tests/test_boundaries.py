@@ -1,5 +1,7 @@
 """Forests of several devices that are joined on the host where few vertices meet."""
 
+from itertools import pairwise
+
 import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
@@ -25,7 +27,7 @@ def test_the_numbers_are_those_of_the_whole_graph() -> None:
         edges = rng.integers(0, n, (rng.integers(0, 30), 2))
         of_device = rng.integers(0, n_devices, len(edges))
         cuts = [0, *sorted(rng.integers(0, n + 1, n_devices - 1).tolist()), n]
-        owned = list(zip(cuts[:-1], cuts[1:], strict=True))
+        owned = list(pairwise(cuts))
         forests = [forest(n, edges[of_device == k]) for k in range(n_devices)]
         ranks, boundaries = [], []
         for (first, last), labels in zip(owned, forests, strict=True):

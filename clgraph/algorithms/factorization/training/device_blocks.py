@@ -69,6 +69,18 @@ class DeviceBlocks:
         """Make one training step on each rating of block *q*."""
         self.cells[q].sweep(rate, regularization)
 
+    def begin_sweep(self, q: int, rate: float, regularization: float) -> None:
+        """Enqueue one training step on each rating of block *q*."""
+        cell = self.cells[q]
+        if cell.plan is not None:
+            cell.model.set_hyper(rate, regularization)
+            cell.plan.sweep()
+
+    def check(self, q: int) -> None:
+        """Raise an error if the sweep of block *q* that has ended has failed."""
+        if (plan := self.cells[q].plan) is not None:
+            plan.check()
+
     def squares(self, q: int, with_evaluation: bool) -> tuple[float, float]:
         """Return the sums of squared errors on block *q*, and on the same block of the evaluation ratings."""
         cell = self.cells[q]

@@ -147,14 +147,13 @@ def _sweep(
         q = (place + s) % n
         if s:
             _take(member, blocks, (q - 1) % n, q, rooms[s % 2][(place + 1) % n][q])
-        cell = blocks.cells[q]
-        cell.begin_sweep(*rates)
+        blocks.begin_sweep(q, *rates)
         if n > 1:
             for name, array in blocks.arrays(q, "item").items():
                 member.begin_read(array, 0, rooms[(s + 1) % 2][place][q][name])
             member.finish_reads()
         member.session.finish()  # Other processes may change what this process has read.
-        cell.check()
+        blocks.check(q)
         exchange.all()
 
 

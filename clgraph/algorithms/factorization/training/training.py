@@ -131,19 +131,10 @@ class Cell:
 
     def sweep(self, rate: float, regularization: float) -> None:
         """Make one training step on each rating of this cell, and wait for the end."""
-        self.begin_sweep(rate, regularization)
-        finish_aside(self.session)
-        self.check()
-
-    def begin_sweep(self, rate: float, regularization: float) -> None:
-        """Enqueue one training step on each rating of this cell."""
         if self.plan is not None:
             self.model.set_hyper(rate, regularization)
             self.plan.sweep()
-
-    def check(self) -> None:
-        """Raise an error if the sweep that has ended has failed."""
-        if self.plan is not None:
+            finish_aside(self.session)
             self.plan.check()
 
     def squares(self, errors: Errors) -> float:
