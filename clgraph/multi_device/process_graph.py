@@ -197,6 +197,7 @@ def streamed(
     made.source, arrays, segment = graph, Arrays.of(graph), checked_segment(segment_entries)
     cuts = cuts_of(processes, graph.n_edges, shares)
     made.parts = [Stream(arrays, cut, segment, weights) for cut in cuts]
+    made.reads_giants = True  # The bus takes longer than reading all rows.
     made._own(first_rows(graph, cuts))
     return made
 
