@@ -13,7 +13,7 @@ Parts of the run, of which ``--parts`` names some:
     The minimum spanning forest of R-MAT 24.
 ``factorization``
     Epochs on a planted matrix of 1e8 ratings. The loss after each epoch must be close to the loss on one device. The
-    time is that of a sweep; ``making_seconds`` and ``training_seconds`` are those of the whole training.
+    rows have the time of a sweep, and of the whole training: ``making_seconds`` and ``training_seconds``.
 ``loads``
     The nine loads of ``bench_hetero.py`` by the policy ``hass``: the median of the rounds after it has learned. Beside
     it, the policy ``static`` gives each device the same share. The arrays are new for

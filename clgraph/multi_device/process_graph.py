@@ -89,8 +89,8 @@ class ProcessGraph:
 
     # ``processes`` is the Processes object that runs a process for each GPU.
     # ``parts`` is a list of the arguments of part_of(), one for each process.
-    # ``owned`` is the range of vertices that each process owns: the rows that have entries in its part, if each part
-    # has the rows after those of the part before it.
+    # ``owned`` is the range of vertices that each process owns. If the parts follow each other, these are the rows that
+    # have entries in its part.
     # ``reads_giants`` is whether afforest reads the rows of giant components, since giants of parts were not one.
     # ``generation`` is Processes.generation at the time when the processes got the parts; None if they hold none.
 

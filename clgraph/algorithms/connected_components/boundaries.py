@@ -147,7 +147,7 @@ def joined(
     nodes, ids = np.unique(edges, return_inverse=True)
     smallest = nodes[_smallest(nodes.size, *ids.reshape(-1, 2).T)]  # The smallest vertex of each component.
 
-    # A root of one device is gone if its tree was joined with that of a smaller vertex. The numbers count other roots.
+    # A root is gone if its tree was joined with a tree that has a smaller vertex. Only the other roots are numbered.
     roots, at = np.unique(labels[ranks >= 0], return_index=True)
     place = np.searchsorted(nodes, roots)
     is_gone = smallest[place] < roots
@@ -170,7 +170,8 @@ def joined(
 def _smallest(n: int, a: NDArray[np.intp], b: NDArray[np.intp]) -> NDArray[np.intp]:
     """Return, for each of *n* vertices, the smallest vertex of its component, where edges join *a* and *b*.
 
-    Labels spread along edges, and from a vertex to those that have it as label. It takes few turns if trees are flat.
+    In each turn the smaller label of an edge goes to both ends, and to the vertices that are their labels. Few turns are
+    needed if trees are flat.
     """
     labels, before = np.arange(n), np.zeros(0, np.intp)
     while not np.array_equal(labels, before):

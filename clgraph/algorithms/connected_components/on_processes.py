@@ -34,7 +34,7 @@ from clgraph.runtime.driver.timing import RunInfo, Seconds
 from clgraph.runtime.memory.arrays import DeviceArray
 
 _FOREST, _MESSAGE = "the forest of the running call", "its message"
-_PICKLED = 1 << 12  # Bytes of a pickle beside those of its arrays, at most.
+_PICKLED = 1 << 12  # A pickled value has at most 4,096 bytes beside its arrays.
 _PACKED = 16  # A message gets memory for one word per 16 vertices. R-MAT graphs need only one word per 50 vertices.
 
 
@@ -67,7 +67,7 @@ class _Report:
 
 @dataclass(frozen=True)
 class _Run:
-    """What the processes know about a call.
+    """The arguments of a call that all processes get.
 
     Attributes
     ----------
@@ -204,9 +204,9 @@ def _joined(
 def _collect(
     member: Member, forest: on_devices.Forest, roots: Range, cut: Range, room: NDArray[np.int32], base: int = 0
 ) -> tuple[int, float]:
-    """Number the components whose roots are in the range *roots*, and write those of the vertices of *cut* to *room*.
+    """Number components, and write the numbers of the vertices in the range *cut* to *room*.
 
-    Return the number of these roots, and the seconds after numbering.
+    Return the number of roots in the range *roots*, and the seconds after numbering.
     """
     count = forest.plan.part(
         forest.plan.numbering(*roots), *cut,

@@ -143,7 +143,7 @@ class ComponentsPlan(Plan):
         self, numbering: Numbering, start: int, stop: int, read: Callable[[DeviceArray, int, int], object],
         base: int = 0,
     ) -> int:  # fmt: skip
-        """Number the components of vertices *start* … *stop* − 1, where *base* roots are before those of *numbering*.
+        """Number the components of vertices *start* … *stop* − 1. The first root of *numbering* gets the number *base*.
 
         Return the number of roots of *numbering*. The forest need not be flat.
 

@@ -35,7 +35,7 @@ Bins = tuple[int, ...]
 def sorted_ratings(problem: FactorizationProblem, facts: DeviceFacts, weight: float = 1.0) -> Work:
     """Predict the work of copying the ratings to the device and of sorting the ratings there.
 
-    The sort takes *weight* times as long as sorting by user and item.
+    *weight* is the time of the sort over the time of a sort by user and item.
     """
     moved, seconds = (CPU_SORT_BYTES, CPU_SORT_SECONDS) if facts.is_cpu else (SORT_BYTES, SORT_SECONDS)
     sort = Work(launches=20.0, read_backs=2.0, streamed_bytes=moved * problem.n, host_seconds=seconds)
