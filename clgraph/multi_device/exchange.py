@@ -41,8 +41,7 @@ class Exchange:
     place: int
     spin_seconds: float
     _turn: int = 0
-    # Acquiring and releasing a lock orders a processor's loads and stores.
-    _fence: Any = field(default_factory=threading.Lock, repr=False)
+    _lock: Any = field(default_factory=threading.Lock, repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Exchange, (self.room, self.size, self.place, self.spin_seconds)
@@ -60,18 +59,28 @@ class Exchange:
         area, turns = self._area(self.place), _turns(self.room, self.size)
         area[:_LENGTH_BYTES].view(np.int64)[0] = len(data)
         area[_LENGTH_BYTES : _LENGTH_BYTES + len(data)] = np.frombuffer(data, np.uint8)
-        with self._fence:
-            turns[self.place] = self._turn
+        self._fence()
+        turns[self.place] = self._turn
         until = time.perf_counter() + self.spin_seconds
         while turns[: self.size].min() < self._turn:
             if turns[self.size]:
                 raise DeviceError("the call has failed on another device")
             if time.perf_counter() > until:
                 time.sleep(_PAUSE_SECONDS)
-        with self._fence:
-            areas = [self._area(place) for place in range(self.size)]
+        self._fence()
+        areas = [self._area(place) for place in range(self.size)]
         lengths = [int(area[:_LENGTH_BYTES].view(np.int64)[0]) for area in areas]
         return [pickle.loads(area[_LENGTH_BYTES:][:n].tobytes()) for area, n in zip(areas, lengths, strict=True)]
+
+    def _fence(self) -> None:
+        """Let the processor complete all loads and stores before it begins others.
+
+        Stores before the first release are not delayed beyond it, and loads after the second acquisition do not precede
+        that.
+        """
+        for _ in range(2):
+            with self._lock:
+                pass
 
     def _area(self, place: int) -> NDArray[np.uint8]:
         """Return the area for the value of the process *place* in this turn."""

@@ -170,8 +170,8 @@ def joined(
 def _smallest(n: int, a: NDArray[np.intp], b: NDArray[np.intp]) -> NDArray[np.intp]:
     """Return, for each of *n* vertices, the smallest vertex of its component, where edges join *a* and *b*.
 
-    In each turn the smaller label of an edge goes to both ends, and to the vertices that are their labels. Few turns are
-    needed if trees are flat.
+    In each turn the smaller label of an edge goes to both ends, and to the vertices that are their labels. If trees are
+    flat, few turns are needed.
     """
     labels, before = np.arange(n), np.zeros(0, np.intp)
     while not np.array_equal(labels, before):

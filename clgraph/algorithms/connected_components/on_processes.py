@@ -117,9 +117,7 @@ def solve(graph: ProcessGraph, strategy: str, options: Mapping[str, Any]) -> tup
     return n_components, numbers, _info(graph, strategy, reports[0].strategy, started, reports)
 
 
-def _merged(
-    graph: ProcessGraph, sizes: Sequence[int], cuts: Sequence[Range], numbers: NDArray[np.int32]
-) -> int:  # fmt: skip
+def _merged(graph: ProcessGraph, sizes: Sequence[int], cuts: Sequence[Range], numbers: NDArray[np.int32]) -> int:
     """Merge the forests of all devices on each device, by messages of *sizes* words, and write the answer to *numbers*.
 
     Return the number of components.
