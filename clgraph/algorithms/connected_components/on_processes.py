@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from clgraph import shared_memory
 from clgraph.algorithms.connected_components import boundaries, on_devices
-from clgraph.algorithms.connected_components.boundaries import Boundary, BoundaryLaunches, Numbers, Range
+from clgraph.algorithms.connected_components.boundaries import Boundary, BoundaryLaunches, Range
 from clgraph.algorithms.connected_components.messages import forest_message
 from clgraph.algorithms.connected_components.strategies import STRATEGIES
 from clgraph.engine.options import checked_options
@@ -167,36 +167,49 @@ def _solve(
     report = partial(_Report, picked, forest.n_entries, local_seconds, skips)
 
     known: list[Boundary | None] = exchange.all(boundary)
-    if (small := [each for each in known if each is not None]) and len(small) == len(known):
-        assert boundary is not None
-        n_components, given_numbers = _joined(exchange, launches, small, run.owned)
-        launches.set_numbers(given_numbers.pairs)
-        _, seconds = _collect(member, forest, own, own, numbers[slice(*own)], given_numbers.base)
-        return report(boundary.pairs.nbytes, n_components, seconds)
-    labels, is_packed = forest_message(forest.session, graph.n_vertices, forest.plan.labels)
+    small = [each for each in known if each is not None]
+    if boundary is not None and len(small) == len(known):
+        return report(boundary.pairs.nbytes, *_join(member, exchange, forest, launches, small, run.owned, numbers))
+    return report(*_exchange_forests(member, exchange, forest, run.cuts[place], rooms, numbers))
+
+
+def _join(
+    member: Member, exchange: Exchange, forest: on_devices.Forest, launches: BoundaryLaunches,
+    known: Sequence[Boundary], owned: Sequence[Range], numbers: NDArray[np.int32],
+) -> tuple[int, float]:  # fmt: skip
+    """Join the trees at small boundaries together with the other processes, and number the own range of vertices.
+
+    Return the number of components, and the seconds after numbering.
+    """
+    place, own = exchange.place, owned[exchange.place]
+    mentioned = np.unique(np.concatenate([each.pairs.ravel() for each in known]))
+    found = exchange.all(launches.look_up(boundaries.owned_by(mentioned, owned)[place]))
+    n_components, given = boundaries.joined(known, owned, mentioned, found)
+    launches.set_numbers(given[place].pairs)
+    return n_components, _collect(member, forest, own, own, numbers[slice(*own)], given[place].base)[1]
+
+
+def _exchange_forests(
+    member: Member, exchange: Exchange, forest: on_devices.Forest, cut: Range, rooms: NDArray[np.uint32],
+    numbers: NDArray[np.int32],
+) -> tuple[int, int | None, float]:  # fmt: skip
+    """Send the forest to the other processes, merge theirs, and number the vertices in the range *cut*.
+
+    Return the bytes of the message, the number of components, and the seconds after numbering. If a message is longer
+    than its row of *rooms*, the number is ``None``.
+    """
+    place, session = exchange.place, forest.session
+    labels, is_packed = forest_message(session, forest.plan.scope["n"], forest.plan.labels)
     words = labels.view(0, labels.size, np.uint32)
     member.kept[_FOREST], member.kept[_MESSAGE] = forest, (words, is_packed)
     if fits := words.size <= rooms[place].size:
         _send(member, rooms[place])
     sent: list[tuple[int, bool, bool]] = exchange.all((words.size, is_packed, fits))
     if not all(fits for _, _, fits in sent):
-        return report(words.nbytes, None)
+        return words.nbytes, None, 0.0
     messages = [room[:size] for room, (size, _, _) in zip(rooms, sent, strict=True)]
-    cut, are_packed = run.cuts[place], [is_packed for _, is_packed, _ in sent]
-    return report(words.nbytes, *_merge(member, place, messages, are_packed, numbers[slice(*cut)], cut))
-
-
-def _joined(
-    exchange: Exchange, launches: BoundaryLaunches, known: Sequence[Boundary], owned: Sequence[Range]
-) -> tuple[int, Numbers]:
-    """Join the trees at small boundaries together with the other processes.
-
-    Return the number of components, and the numbers that this process needs.
-    """
-    mentioned = np.unique(np.concatenate([each.pairs.ravel() for each in known]))
-    own = boundaries.owned_by(mentioned, owned)[exchange.place]
-    n_components, numbers = boundaries.joined(known, owned, mentioned, exchange.all(launches.look_up(own)))
-    return n_components, numbers[exchange.place]
+    are_packed = [is_packed for _, is_packed, _ in sent]
+    return words.nbytes, *_merge(member, place, messages, are_packed, numbers[slice(*cut)], cut)
 
 
 def _collect(
