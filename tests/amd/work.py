@@ -352,6 +352,39 @@ def messages(session: Session) -> None:
         np.testing.assert_array_equal(forests[0].plan.result()[1], wanted.labels)
 
 
+def boundaries(session: Session) -> None:
+    """Join the forests of two parts of a graph that have few vertices in common; each part numbers its own range."""
+    from clgraph.algorithms.connected_components import STRATEGIES, connected_components
+    from clgraph.algorithms.connected_components import boundaries as joining
+    from clgraph.algorithms.connected_components.problem import ComponentsProblem
+
+    n, owned = 3000, [(0, 1504), (1504, 3000)]
+    src, dst = np.random.default_rng(0).integers(n, size=(2, 4000))
+    few = np.arange(src.size) % 50 == 0
+    near = (src < owned[0][1]) == (dst < owned[0][1])
+    src, dst = src[near | few], dst[near | few]
+    of_first = np.maximum(src, dst) < owned[0][1]
+    plans = [
+        STRATEGIES["rem"].plan(session, ComponentsProblem(Graph.from_edges(src[own], dst[own], n=n)))
+        for own in (of_first, ~of_first)
+    ]
+    for plan in plans:
+        plan.run()
+    launches = [joining.BoundaryLaunches(plan, own, 2000) for plan, own in zip(plans, owned, strict=True)]
+    known = [each.boundary() for each in launches]
+    assert known[1] is not None and known[1].pairs.size and known[0] is not None
+    mentioned = np.unique(np.concatenate([each.pairs.ravel() for each in known if each is not None]))
+    given = joining.owned_by(mentioned, owned)
+    found = [each.look_up(vertices) for each, vertices in zip(launches, given, strict=True)]
+    n_components, numbers = joining.joined([each for each in known if each is not None], owned, mentioned, found)
+    wanted = connected_components(Graph.from_edges(src, dst, n=n), session=session, strategy="host")
+    assert n_components == wanted.n_components
+    for plan, own, each, told in zip(plans, owned, launches, numbers, strict=True):
+        each.set_numbers(told.pairs)
+        plan.part(plan.numbering(*own), *own, lambda *_: None, told.base)
+        np.testing.assert_array_equal(plan.numbers.get(*own), wanted.labels[slice(*own)])
+
+
 def loads(session: Session) -> None:
     """Run loads of each kind, as the scheduler over several devices does."""
     sys.path.append(str(ROOT / "benchmarks"))
@@ -522,6 +555,7 @@ WORKLOADS: dict[str, Callable[[Session], None]] = {
     "segments": segments,
     "several": several,
     "messages": messages,
+    "boundaries": boundaries,
     "loads": loads,
     "probes": probes,
     "large_nets": large_nets,
