@@ -27,7 +27,7 @@ OPTIONS = {
     "hook_compress": [{"hook_rounds": k} for k in (0, 1, 2)],
     "rem": [{"hook_rounds": k} for k in (0, 1)],
     "degree_classes": [{"hook_rounds": k} for k in (0, 1)],
-    "afforest": [{"strides": ()}, {"strides": (1, 1)}, {"strides": (2,), "hook_steps": 3}],
+    "afforest": [{"strides": ()}, {"strides": (1, 1)}, {"strides": (2,), "hook_steps": 3}, {"skip_giant": False}],
     "host": [],
 }
 CASES = [(name, {}) for name in STRATEGIES] + [(name, o) for name in STRATEGIES for o in OPTIONS[name]]

@@ -74,6 +74,7 @@ BAD_ARGUMENTS: dict[str, list[dict[str, Any]]] = {
     "connected_components": [
         {"hook_rounds": 1}, {"strategy": "rem", "hook_rounds": 2}, {"strategy": "rem", "strides": (4,)},
         {"strategy": "afforest", "strides": (0,)}, {"strategy": "afforest", "hook_steps": 1.5},
+        {"strategy": "afforest", "skip_giant": "no"},
     ],
     "minimum_spanning_forest": [
         {"merge": "min_hook"}, {"light_edges": 1}, {"strategy": "segmented", "merge": "bogus"},

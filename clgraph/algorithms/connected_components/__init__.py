@@ -81,6 +81,7 @@ class Options(TypedDict, total=False):
     strides: Sequence[int] | None
     hook_steps: int | None
     hook_rounds: int | None
+    skip_giant: bool
     shares: str
     segment_entries: int | None
 
@@ -117,7 +118,8 @@ def connected_components(
     **options
         Options of the strategy: ``hook_rounds`` (``hook_compress``: 0 … 2; ``rem`` and ``degree_classes``: 0 or 1),
         the rounds of hooking without atomics; ``strides`` and ``hook_steps`` (``afforest``): round k hooks every
-        ``strides[k]``-th vertex to its second neighbour. With *devices*: ``shares``, whether each device gets entries
+        ``strides[k]``-th vertex to its second neighbour; ``skip_giant`` (``afforest``): whether rows of the giant
+        component are left out, by default true. With *devices*: ``shares``, whether each device gets entries
         in proportion to the ``"speed"`` of its memory (the default) or an ``"equal"`` number; and ``segment_entries``,
         the number of entries uploaded at once. Several devices support ``rem``, ``hook_compress`` and ``afforest``.
 
