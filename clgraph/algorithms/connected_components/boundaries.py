@@ -8,7 +8,7 @@ number, or that lie in ranges of several devices.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -80,7 +80,8 @@ class BoundaryLaunches:
         if not vertices.size:
             return np.zeros((0, 2), np.int32)
         found = self._plan.session.empty(2 * vertices.size, np.int32)
-        self._launch(self._look_up, vertices.size, {"vertices": vertices}, found=found)
+        given = self._plan.session.upload(vertices)
+        self._launch(self._look_up, vertices.size, vertices=given, found=found)
         return self._plan.session.read((found, 0, found.size))[0].reshape(-1, 2)
 
     def set_numbers(self, numbers: Pairs) -> None:
@@ -88,15 +89,13 @@ class BoundaryLaunches:
 
         *numbers* has the roots, each with the number.
         """
-        self._launch(self._set_numbers, len(numbers), {"numbers": numbers.ravel()})
+        if numbers.size:
+            self._launch(self._set_numbers, len(numbers), numbers=self._plan.session.upload(numbers.ravel()))
 
-    def _launch(
-        self, launch: Launch, count: int, given: Mapping[str, NDArray[np.int32]], **arrays: DeviceArray
-    ) -> None:
-        if count:
-            launch.lend({**{name: self._plan.session.upload(array) for name, array in given.items()}, **arrays})
-            launch.set(count=count)
-            launch(-(-count // self._group_size))
+    def _launch(self, launch: Launch, count: int, **arrays: DeviceArray) -> None:
+        launch.lend(arrays)
+        launch.set(count=count)
+        launch(-(-count // self._group_size))
 
 
 @dataclass(frozen=True)
