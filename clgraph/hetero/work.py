@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
@@ -14,6 +15,7 @@ from clgraph.arguments import checked_array, refusing, shown
 from clgraph.data.graphs.sparse import checked_matrix
 from clgraph.errors import InputError
 from clgraph.primitives.types import c_type
+from clgraph.runtime.memory import recycled
 from clgraph.user_cache import cache_dir, write_whole
 
 Values: TypeAlias = Mapping[str, Any]
@@ -117,7 +119,11 @@ class Work:
     def new_outputs(self, load: Any, n_items: int) -> dict[str, NDArray[Any]]:
         """Return uninitialised arrays for all outputs of the work's kernels for *load*, by name."""
         declared = self.outputs(load) if callable(self.outputs) else self.outputs
-        return {name: np.empty((n_items, *output.shape), output.dtype) for name, output in declared.items()}
+        shapes = {name: (n_items, *output.shape) for name, output in declared.items()}
+        return {
+            name: recycled.empty(math.prod(shapes[name]), np.dtype(output.dtype)).reshape(shapes[name])
+            for name, output in declared.items()
+        }
 
 
 def _typed(name: str, values: Any, dtype: np.dtype[Any], n_dims: int) -> NDArray[Any]:
