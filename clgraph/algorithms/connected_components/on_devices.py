@@ -35,6 +35,9 @@ from clgraph.runtime.session import Session
 
 _NUMBERING_BYTES = 5  # A plan that has numbered the components holds at most 5 more bytes for each vertex.
 LOCAL = "rem", "hook_compress", "afforest"
+# Sampling rounds of `afforest` on a part. Statistics of a part do not tell how many rounds are needed, because a search
+# ends at vertices whose rows are in other parts.
+_STRIDES = 4, 4
 
 
 @dataclass
@@ -221,6 +224,8 @@ def _plan(
 ) -> tuple[ComponentsPlan, Callable[[], None]]:
     """Return a plan for *part*, and a function that keeps the plan for the next call, if the part *stays*."""
     session, problem, make = part.session, ComponentsProblem(part.as_graph()), STRATEGIES[strategy].plan
+    if strategy == "afforest":
+        given = {"strides": _STRIDES, **given}
     key = key_of(make, given, "part") if stays else None
     plan: ComponentsPlan | None = None if key is None else session.kept.take(part, key)
     if plan is None or not plan.fits(session):

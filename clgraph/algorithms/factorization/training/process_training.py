@@ -63,6 +63,7 @@ class ProcessFactorization(SeveralDevices):
 
         # A device reads the items that the next device wrote in the stratum before. So each device has two rooms.
         self._rooms = [[_rooms(of_device) for of_device in sizes] for _ in range(2)]
+        self._call_all(_keep_rooms, [self._rooms] * n)
 
     def call(self, method: str, *arguments: Sequence[Any]) -> list[Any]:
         given = [*zip(*arguments, strict=True)] if arguments else [()] * self._n
@@ -83,17 +84,15 @@ class ProcessFactorization(SeveralDevices):
 
     def _sweep(self, rate: float, regularization: float) -> None:
         n = self._n
-        rates, rooms = [(rate, regularization)] * n, [self._rooms] * n
+        rates = [(rate, regularization)] * n
         with delayed_interrupt():
-            self._processes.each(_sweep, self._keys, rooms, rates, needs=self._generation, exchange_bytes=_NOTHING)
+            self._processes.each(_sweep, self._keys, rates, needs=self._generation, exchange_bytes=_NOTHING)
         self.sent_bytes += sum(_n_bytes(self._rooms[s % 2][d][(d + s - 1) % n]) for s in range(1, n) for d in range(n))
 
     def _squares(self, with_evaluation: bool) -> list[tuple[float, float]]:
         n = self._n
-        # The device that trained a block's items in the last stratum has written them.
-        last = [self._rooms[n % 2][(q + 1) % n][q] for q in range(n)]
-        found = self._call_all(_squares, range(n), [last] * n, [with_evaluation] * n)
-        self.sent_bytes += (n - 1) * sum(map(_n_bytes, last))
+        found = self._call_all(_squares, range(n), [with_evaluation] * n)
+        self.sent_bytes += (n - 1) * sum(map(_n_bytes, _last_rooms(self._rooms)))
         return [each for of_device in found for each in of_device]
 
     def _call_all(self, function: Callable[..., Any], *arguments: Sequence[Any]) -> list[Any]:
@@ -114,6 +113,27 @@ def _rooms(blocks: Sequence[_Sizes]) -> list[_Room]:
     return [{name: memory[name][:size] for name, (size, _) in block.items()} for block in blocks]
 
 
+def _last_rooms(rooms: Sequence[Sequence[Sequence[_Room]]]) -> list[_Room]:
+    """Return the room of the items of each block after a sweep.
+
+    The device that trained a block's items in the last stratum has written them.
+    """
+    n = len(rooms[0])
+    return [rooms[n % 2][(q + 1) % n][q] for q in range(n)]
+
+
+class _ProcessBlocks(DeviceBlocks):
+    """The blocks of one process's GPU, and the rooms of all devices.
+
+    Attributes
+    ----------
+    rooms : list
+        ``rooms[(s + 1) % 2][d][q]``: where process d writes the items of its block q in stratum s.
+    """
+
+    rooms: Sequence[Sequence[Sequence[_Room]]]
+
+
 def _make(
     member: Member, key: int, place: int, problems: Sequence[FactorizationProblem], strategy: str,
     options: Mapping[str, Any] | None, deterministic: bool,
@@ -122,7 +142,7 @@ def _make(
 
     Return the size and type of the arrays of each block's items.
     """
-    blocks = member.kept[key] = DeviceBlocks(member.session, place, problems, strategy, options, deterministic)
+    blocks = member.kept[key] = _ProcessBlocks(member.session, place, problems, strategy, options, deterministic)
     return [
         {name: (array.size, array.dtype) for name, array in blocks.arrays(q, "item").items()}
         for q in range(len(problems))
@@ -133,16 +153,17 @@ def _call(member: Member, key: int, method: str, arguments: tuple[Any, ...]) -> 
     return getattr(member.kept[key], method)(*arguments)
 
 
-def _sweep(
-    member: Member, exchange: Exchange, key: int, rooms: Sequence[Sequence[Sequence[_Room]]], rates: tuple[float, float]
-) -> None:
+def _keep_rooms(member: Member, key: int, rooms: Sequence[Sequence[Sequence[_Room]]]) -> None:
+    member.kept[key].rooms = rooms
+
+
+def _sweep(member: Member, exchange: Exchange, key: int, rates: tuple[float, float]) -> None:
     """Train the blocks of this process's GPU, one in each stratum. *rates*: the learning rate and the regularization.
 
-    In stratum s, process d writes the items of its block q to ``rooms[(s + 1) % 2][d][q]``, where process d − 1 reads
-    them in the next stratum.
+    In the next stratum, process d − 1 reads the items that process d has written.
     """
-    blocks: DeviceBlocks = member.kept[key]
-    place, n = exchange.place, exchange.size
+    blocks: _ProcessBlocks = member.kept[key]
+    place, n, rooms = exchange.place, exchange.size, blocks.rooms
     for s in range(n):
         q = (place + s) % n
         if s:
@@ -157,14 +178,13 @@ def _sweep(
         exchange.all()
 
 
-def _squares(
-    member: Member, key: int, place: int, rooms: Sequence[_Room], with_evaluation: bool
-) -> list[tuple[float, float]]:
+def _squares(member: Member, key: int, place: int, with_evaluation: bool) -> list[tuple[float, float]]:
     """Return the sums of squared errors on each block of this process's GPU.
 
-    The items of block q are in ``rooms[q]``. The GPU itself has the items of block *place* − 1.
+    The GPU itself has the items of block *place* − 1.
     """
-    blocks: DeviceBlocks = member.kept[key]
+    blocks: _ProcessBlocks = member.kept[key]
+    rooms = _last_rooms(blocks.rooms)
     last, found = (place - 1) % len(rooms), []
     for q, room in enumerate(rooms):
         if q != last:
