@@ -55,12 +55,14 @@ from clgraph.report import write_rows
 from clgraph.runtime.session import as_session
 
 PARTS = ("components", "forests", "loads", "factorization")
-LEARNING_ROUNDS, TIMED_ROUNDS = 6, 4
+LEARNING_ROUNDS, TIMED_ROUNDS = 6, 8
 EPOCHS = cg.SGDMatrixFactorization().n_epochs
 _TOUCHED = 1 << 30
 ARRAYS = ("new", "shared")
 RANKS = 16, 64, 128
-LOSS_WITHIN = 0.02  # The loss on several devices may differ from the loss on one device by this share.
+# The loss on several devices may differ from the loss on one device by this share, since the order of steps differs.
+# In an epoch in which the loss falls by a fifth, it differs by up to 3 %; after 20 epochs, by 0.5 %.
+LOSS_WITHIN, LAST_LOSS_WITHIN = 0.05, 0.01
 
 
 class Run:
@@ -139,7 +141,8 @@ class Run:
             epochs = engine.train(EPOCHS, schedule=make_schedule("constant", 0.01, 0.0), regularization=0.05)
             training_seconds = time.perf_counter() - began
             losses.append([epoch.loss for epoch in epochs])
-            if not np.allclose(losses[0], losses[-1], rtol=LOSS_WITHIN):
+            one, several = losses[0], losses[-1]
+            if not np.allclose(one, several, rtol=LOSS_WITHIN) or abs(several[-1] / one[-1] - 1) > LAST_LOSS_WITHIN:
                 raise VerificationError(f"losses on {count} devices are {losses[-1]}; on one {losses[0]}")
             # A round moves all items for a sweep, and a round for the loss.
             between = getattr(engine, "sent_bytes", 0) / (2 * EPOCHS) / max(1, count - 1)

@@ -221,6 +221,24 @@ def test_large_parts_go_in_pieces_by_way_of_pinned_chunks(pair, policy, monkeypa
     assert len(launched) > 20
 
 
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize("grain", [1, 8])
+def test_pieces_of_unequal_rows_have_about_equal_bytes(pocl, order, grain, monkeypatch):
+    monkeypatch.setattr("clgraph.hetero.runner.PIECE_BYTES", 1 << 12)
+    lengths = np.repeat([200, 20, 4, 1], [20, 80, 400, 1203])[::order]
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+    rows = sp.csr_matrix((np.ones(offsets[-1], np.float32), np.zeros(offsets[-1], np.int32), offsets), (lengths.size, 1))
+    device = Session(pocl.device)
+    device.commands.facts = dataclasses.replace(device.facts, is_cpu=False)
+    work = dataclasses.replace(map_rows("result = length;", dtype=np.int32, sparse=True), grain=grain)
+    runner = Runner(device, work)
+    runner.begin(rows, work.new_outputs(rows, lengths.size))
+    pieces = [(first, stop, int(8 * lengths[first:stop].sum())) for first, stop, _ in runner._pieces(0, lengths.size)]
+    assert [first for first, _, _ in pieces] == [0, *(stop for _, stop, _ in pieces[:-1])]
+    assert pieces[-1][1] == lengths.size and all(first % grain == 0 for first, _, _ in pieces)
+    assert len(pieces) == 4 and max(n for _, _, n in pieces) < 0.5 * 8 * lengths.sum()
+
+
 def test_threads_are_in_a_driver_that_wants_one_of_them_one_at_a_time(pair, monkeypatch):
     lock, inside = threading.RLock(), []
 

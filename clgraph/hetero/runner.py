@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+from bisect import bisect_left
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,8 @@ from clgraph.runtime.session import Session
 # Least size of a piece of a part, in bytes. Smaller pieces do not use the whole bandwidth of the bus.
 PIECE_BYTES = 32 << 20
 _MOST_PIECES = 4
+# If the first half of a part's items has 1/8 of the part's bytes too many or too few, pieces are cut to equal bytes.
+_UNEVEN = 1 / 8
 _LARGEST_SHARE = 8  # A piece takes at most 1/8 of the largest buffer that the device allows.
 _ALIGNMENT = 16  # A CPU reads an array in place only if the array's address is a multiple of 16 bytes.
 _LANES_OF_A_GPU_UNIT = 128
@@ -140,18 +144,36 @@ class Runner:
     # ---- pieces
 
     def _pieces(self, start: int, stop: int) -> Iterator[tuple[int, int, Values]]:
-        values = self.work.cut(self._load, start, stop)
-        facts, grain = self.session.facts, self.work.grain
-        n_bytes = sum(array.nbytes for array in values.values() if isinstance(array, np.ndarray))
-        n_bytes += sum(array[start:stop].nbytes for array in self._outputs.values())
+        values, n_bytes = self._cut(start, stop)
+        facts = self.session.facts
         count = max(min(_MOST_PIECES, n_bytes // PIECE_BYTES), -(-n_bytes * _LARGEST_SHARE // facts.max_alloc_bytes))
         if facts.is_cpu or count == 1:
             yield start, stop, values
             return
+        for first, last in pairwise(self._bounds(start, stop, n_bytes, count)):
+            yield first, last, self._cut(first, last)[0]
+
+    def _cut(self, start: int, stop: int) -> tuple[Values, int]:
+        """Return the values of these items, and the bytes of their arrays and results."""
+        values = self.work.cut(self._load, start, stop)
+        n_bytes = sum(array.nbytes for array in values.values() if isinstance(array, np.ndarray))
+        return values, n_bytes + sum(array[start:stop].nbytes for array in self._outputs.values())
+
+    def _bounds(self, start: int, stop: int, n_bytes: int, count: int) -> list[int]:
+        """Cut the items into *count* pieces of about *n_bytes* / *count* bytes each.
+
+        Return the first item of each piece, followed by *stop*.
+        """
+        grain = self.work.grain
         step = -(-(stop - start) // count // grain) * grain
-        for first in range(start, stop, step):
-            last = min(stop, first + step)
-            yield first, last, self.work.cut(self._load, first, last)
+        even = [*range(start, stop, step), stop]
+        middle = len(even) // 2
+        if abs(self._cut(start, even[middle])[1] - middle / count * n_bytes) < _UNEVEN * n_bytes:
+            return even
+        starts = range(start, stop, grain)
+        wanted = [n_bytes * k / count for k in range(1, count)]
+        cuts = [bisect_left(starts, least, lo=1, key=lambda item: self._cut(start, item)[1]) for least in wanted]
+        return sorted({start, *(starts[k] for k in cuts if k < len(starts)), stop})
 
     def _n_work_items(self, n: int, scope: Mapping[str, Any]) -> int:
         return n if self._kernel.work_items is None else self._kernel.work_items(n, scope)
