@@ -35,7 +35,7 @@ from clgraph.runtime.memory.arrays import DeviceArray
 
 _FOREST, _MESSAGE = "the forest of the running call", "its message"
 _PICKLED = 1 << 12  # A pickled value has at most 4,096 bytes beside its arrays.
-_PACKED = 16  # A message gets memory for one word per 16 vertices. R-MAT graphs need only one word per 50 vertices.
+_PACKED = 8  # A message gets memory for one word per 8 vertices. Halves of R-MAT 24 need one word per 13 vertices.
 
 
 @dataclass(frozen=True)
