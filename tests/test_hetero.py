@@ -227,7 +227,9 @@ def test_pieces_of_unequal_rows_have_about_equal_bytes(pocl, order, grain, monke
     monkeypatch.setattr("clgraph.hetero.runner.PIECE_BYTES", 1 << 12)
     lengths = np.repeat([200, 20, 4, 1], [20, 80, 400, 1203])[::order]
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
-    rows = sp.csr_matrix((np.ones(offsets[-1], np.float32), np.zeros(offsets[-1], np.int32), offsets), (lengths.size, 1))
+    rows = sp.csr_matrix(
+        (np.ones(offsets[-1], np.float32), np.zeros(offsets[-1], np.int32), offsets), (lengths.size, 1)
+    )
     device = Session(pocl.device)
     device.commands.facts = dataclasses.replace(device.facts, is_cpu=False)
     work = dataclasses.replace(map_rows("result = length;", dtype=np.int32, sparse=True), grain=grain)

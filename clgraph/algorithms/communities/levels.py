@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from clgraph.device.facts import DeviceFacts
 from clgraph.primitives.scan import Scan
 from clgraph.runtime.memory.arrays import DeviceArray
 from clgraph.runtime.programs.program import Launch
@@ -25,6 +26,11 @@ MAX_CPU_CLIMBED = 1 << 16
 _MIN_CPU_SHARE = 512  # Vertices of a work-group on a CPU. With fewer, starting it takes longer than its work.
 GIANT = 4096  # On GPUs all work-groups share a group of vertices with more entries than this.
 GROUP_SLOTS = 2048  # slots of hash tables in the local memory of a work-group
+
+
+def max_climbed(facts: DeviceFacts) -> int:
+    """Return the greatest number of vertices, and of entries, of a level from which one launch climbs."""
+    return MAX_CPU_CLIMBED if facts.is_cpu else MAX_CLIMBED
 
 
 def long_row(sub_groups: int) -> int:
@@ -55,8 +61,7 @@ class Launches:
         facts = self._session.facts
         self._divides_rows = not facts.is_cpu
         can_climb = facts.is_cpu or facts.dialect.has_grid_barrier
-        most = MAX_CPU_CLIMBED if facts.is_cpu else MAX_CLIMBED
-        self._max_climbed = most if can_climb else -1  # vertices or entries of a level
+        self._max_climbed = max_climbed(facts) if can_climb else -1
         for source in (MOVE, REFINE, CONTRACT, *((CLIMB,) if can_climb else ())):
             plan.program(source)  # Compile the kernels now, so that no run waits for the compiler.
         program = plan.program(MOVE)

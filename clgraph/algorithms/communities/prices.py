@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clgraph.algorithms.communities.levels import MAX_CLIMBED, MAX_CPU_CLIMBED
+from clgraph.algorithms.communities.levels import max_climbed
 from clgraph.algorithms.communities.problem import CommunitiesProblem
 from clgraph.device.facts import DeviceFacts
 from clgraph.model.cost import Gathers, Work
@@ -17,8 +17,7 @@ def half_rounds(problem: CommunitiesProblem, facts: DeviceFacts) -> Work:
     n, m = float(problem.stats.n_vertices), float(problem.stats.n_edges)
     iterations = min(float(problem.iterations), ITERATIONS)
     passes, rounds = iterations * PASSES, iterations * LEVELS * ROUNDS
-    # In one launch an iteration.
-    climbs = max(n, m) <= (MAX_CPU_CLIMBED if facts.is_cpu else MAX_CLIMBED)
+    climbs = max(n, m) <= max_climbed(facts)  # in one launch an iteration
     return Work(
         launches=iterations if climbs else rounds * PHASES,
         read_backs=iterations if climbs else rounds,

@@ -151,7 +151,8 @@ def katz_centrality(
     result: KatzCentrality = ALGORITHM.solve(
         problem, strategy=strategy, session=session, verify=verify, options=options
     )  # fmt: skip
-    warn_if_moving("values", result.n_iterations, result.change, problem.tol)
+    remedy = "; a smaller alpha may converge"
+    warn_if_moving("values", result.n_iterations, result.change, problem.tol, remedy)
     return result
 
 

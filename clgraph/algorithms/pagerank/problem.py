@@ -220,12 +220,15 @@ def _homes(given: Any, graph: Graph) -> NDArray[np.float64] | None:
     return np.stack([row for row in rows if row is not None])
 
 
-def warn_if_moving(what: str, n_iterations: int, change: float, tol: float) -> None:
-    """Warn the caller of the public function unless the last iteration changed *what* by less than *tol*."""
+def warn_if_moving(what: str, n_iterations: int, change: float, tol: float, remedy: str = "") -> None:
+    """Warn the caller of the public function unless the last iteration changed *what* by less than *tol*.
+
+    The warning ends with *remedy* if numbers overflowed.
+    """
     if not change < tol:
         text = f"after {n_iterations} iterations the {what} still change by {change:.3g}; tol = {tol}"
         if not math.isfinite(change):
-            text = f"after {n_iterations} iterations the {what} are not finite; a smaller alpha may converge"
+            text = f"after {n_iterations} iterations the {what} are not finite{remedy}"
         warnings.warn(text, ConvergenceWarning, stacklevel=3)
 
 
