@@ -22,6 +22,9 @@ CPU_LOADS_UNDER_WAY = 9.59
 
 # GPUs.
 SECTOR_BYTES = 32.0  # Bytes that a GPU loads in one memory transaction.
+# The first two sectors of a row cost a random access each, and the others come at the rate of streaming. On an H200 a
+# sweep of hogwild over uniform ratings at rank 128, in rows of 16 sectors, takes 0.44 of the time of random accesses.
+RANDOM_SECTORS = 2
 NEAR_ROWS = 2.0**12  # Items whose numbers differ by more than 4096 count as far apart in RatingsStats.far_item_share.
 
 
@@ -62,11 +65,13 @@ def gpu_steps(
     With *near*, rows of vertices with near numbers are found in a cache.
     """
     each = row_bytes(problem, facts)
-    lines = 2 * math.ceil(each / SECTOR_BYTES) * problem.n
+    sectors = math.ceil(each / SECTOR_BYTES)
+    lines = 2 * min(sectors, RANDOM_SECTORS) * problem.n
+    later_bytes = 2 * max(0, sectors - RANDOM_SECTORS) * SECTOR_BYTES * problem.n
     far = (1 + problem.stats.far_item_share) / 2 if near else 1.0
     users_bytes, items_bytes = side_bytes(problem, facts)
     return Work(
-        streamed_bytes=RATING_BYTES * problem.n,
+        streamed_bytes=RATING_BYTES * problem.n + later_bytes * (1 + item_share),
         gathers=(
             Gathers(lines * far, users_bytes), Gathers(lines * item_share * far, items_bytes),
             Gathers(lines * (1 + item_share) * (1 - far), min(NEAR_ROWS * each, CACHED_BYTES)),
