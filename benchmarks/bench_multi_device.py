@@ -15,7 +15,7 @@ Kinds of rows:
     proportion to it (weak).
 ``host``
     The graph is in shared memory, and each device reads its part in every call. One device makes a first call with
-    arrays of the user's. ``private`` has several devices named for such arrays.
+    arrays of the user's. ``private`` has several devices named for such arrays; its calls take turns with those of one.
 ``forest``
     The minimum spanning forest of the R-MAT graph with weights 1 … 2²⁰, from the devices' memory, with threads.
 
@@ -30,6 +30,7 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import harness
@@ -49,17 +50,26 @@ COLUMNS = ("kind", "strategy", "devices", "edges", "wall_seconds", "least_wall_s
            "local_seconds", "merge_seconds", "collect_seconds", "speed_up", "efficiency")  # fmt: skip
 
 
-def timed(run: Callable[[], Any], check: Callable[[Any], None], repeats: int) -> dict[str, Any]:
-    """Return the times of some calls after two that warm up, of which the second is checked."""
-    run()
-    check(run())
-    seconds, infos = [], []
-    for _ in range(repeats):
-        started = time.perf_counter()
-        found = run()
-        seconds.append(time.perf_counter() - started)
-        infos.append(found.info)
-        del found
+def timed(runs: Sequence[Callable[[], Any]], check: Callable[[Any], None], repeats: int) -> list[dict[str, Any]]:
+    """Return the times of calls of each of *runs*, which take turns.
+
+    Two calls of each run warm up, and the second is checked.
+    """
+    for run in runs:
+        run()
+        check(run())
+    seconds, infos = np.zeros((repeats, len(runs))), [[] for _ in runs]
+    for turn in seconds:
+        for place, run in enumerate(runs):
+            started = time.perf_counter()
+            found = run()
+            turn[place] = time.perf_counter() - started
+            infos[place].append(found.info)
+            del found
+    return [_row(*each) for each in zip(seconds.T.tolist(), infos, strict=True)]
+
+
+def _row(seconds: Sequence[float], infos: Sequence[Any]) -> dict[str, Any]:
     details = infos[-1].details
     told = {
         part: statistics.median(info.details[part] for info in infos) if part in details else None
@@ -70,7 +80,7 @@ def timed(run: Callable[[], Any], check: Callable[[Any], None], repeats: int) ->
         "wall_seconds": statistics.median(seconds), "least_wall_seconds": min(seconds),
         "most_wall_seconds": max(seconds),
     }  # fmt: skip
-    return {**times, **told, "strategy": infos[-1].strategy, "repeats": repeats}
+    return {**times, **told, "strategy": infos[-1].strategy, "repeats": len(seconds)}
 
 
 class Measurement:
@@ -97,23 +107,24 @@ class Measurement:
 
     def run(self) -> None:
         """Print and write a row for each kind of run, strategy and number of devices, until :attr:`is_late`."""
+        every = [count for count in (1, 2, 4, 8) if count <= len(self.sessions)]
         for kind in self.args.kinds:
-            for count in (count for count in (1, 2, 4, 8) if count <= len(self.sessions)):
+            for counts in [every] if kind == "private" else [[count] for count in every]:
                 if self.is_late():
-                    print(f"left out: {kind} on {count} devices")
+                    print(f"left out: {kind} on {counts} devices")
                     continue
                 k = self.args.replicas
                 if kind == "weak":
-                    k = k // len(self.sessions) * count
+                    k = k // len(self.sessions) * counts[0]
                 elif kind in ("host", "private"):
                     k = max(1, round(k * self.args.host_share))
                 measure = {"host": self._from_host, "private": self._from_host, "forest": self._forest}
-                measure.get(kind, self._resident)(kind, count, k)
+                measure.get(kind, self._resident)(kind, counts, k)
                 for session in self.sessions:
                     session.release()
 
-    def _resident(self, kind: str, count: int, k: int) -> None:
-        link = self.base.link
+    def _resident(self, kind: str, counts: Sequence[int], k: int) -> None:
+        (count,), link = counts, self.base.link
         if count == 1:
             graph: Any = replicas.part(self.sessions[0], 0, 1, link, k)
         elif self.named:
@@ -124,29 +135,29 @@ class Measurement:
             ]
             graph = cg.SplitGraph([[part] for part in parts])
         for strategy in self.args.strategies:
-            self._add(kind, count, k, strategy, lambda s=strategy: cg.connected_components(graph, strategy=s))
+            self._add(kind, counts, k, strategy, [lambda s=strategy: cg.connected_components(graph, strategy=s)])
 
-    def _from_host(self, kind: str, count: int, k: int) -> None:
+    def _from_host(self, kind: str, counts: Sequence[int], k: int) -> None:
         graph = self.base.on_host(k)
-        if kind == "host" and count > 1 and self.named:
+        is_shared = kind == "host" and counts[0] > 1
+        if is_shared and self.named:
             graph = graph.share_memory()
 
-        def first_call(strategy: str) -> Any:
-            return cg.connected_components(_fresh(graph), strategy=strategy, **self._several(count))
+        def call(strategy: str, count: int) -> Any:
+            given = graph if is_shared else _fresh(graph)
+            return cg.connected_components(given, strategy=strategy, **self._several(count))
 
-        def later_call(strategy: str) -> Any:
-            return cg.connected_components(graph, strategy=strategy, **self._several(count))
-
-        call = later_call if kind == "host" and count > 1 else first_call
         for strategy in self.args.strategies:
-            self._add(kind, count, k, strategy, lambda s=strategy: call(s), sent_bytes=graph.nbytes)
+            runs = [partial(call, strategy, count) for count in counts]
+            self._add(kind, counts, k, strategy, runs, sent_bytes=graph.nbytes)
 
     def _several(self, count: int) -> dict[str, Any]:
         if count == 1:
             return {"session": self.sessions[0]}
         return {"devices": (self.args.devices if self.named else self.sessions)[:count]}
 
-    def _forest(self, kind: str, count: int, k: int) -> None:
+    def _forest(self, kind: str, counts: Sequence[int], k: int) -> None:
+        (count,) = counts
         weighted = self._weighted or cg.generators.random_weights(self.base.graph, high=2**20 + 1)
         self._weighted = weighted
         alone = cg.minimum_spanning_forest(weighted, session=self.sessions[0])
@@ -159,13 +170,17 @@ class Measurement:
             if not np.array_equal(found.edges, alone.edges):
                 raise VerificationError("the forest is not that of one device")
 
-        self._add(kind, count, 1, "auto", lambda: cg.minimum_spanning_forest(given, **options), check)
+        self._add(kind, counts, 1, "auto", [lambda: cg.minimum_spanning_forest(given, **options)], check)
 
     def _add(
-        self, kind: str, count: int, k: int, asked: str, run: Callable[[], Any],
+        self, kind: str, counts: Sequence[int], k: int, asked: str, runs: Sequence[Callable[[], Any]],
         check: Callable[[Any], None] | None = None, *, sent_bytes: int = 0,
     ) -> None:  # fmt: skip
-        row = timed(run, check or (lambda found: self.base.check(found, k)), self.args.repeats)
+        rows = timed(runs, check or (lambda found: self.base.check(found, k)), self.args.repeats)
+        for count, row in zip(counts, rows, strict=True):
+            self._add_row(kind, count, k, asked, row, sent_bytes)
+
+    def _add_row(self, kind: str, count: int, k: int, asked: str, row: dict[str, Any], sent_bytes: int) -> None:
         edges = k * self.base.graph.n_edges // 2
         row |= {"benchmark": "multi_device", "kind": kind, "asked": asked, "devices": count, "edges": edges}
         row |= {"n_vertices": k * self.base.graph.n_vertices, "processes": self.named and count > 1}

@@ -168,30 +168,41 @@ class Run:
 
     def loads(self) -> None:
         for name, make in bench_hetero.cases(self.args.load_scale).items():
+            if self.is_late():
+                print(f"left out: {name}")
+                continue
             case = make()
-            for count in self.counts:
-                if self.is_late():
-                    print(f"left out: {name} on {count} devices")
-                    continue
-                for policy in ("hass", "static")[: 1 + (count > 1)]:
-                    for arrays in self.args.arrays:
-                        self.add(self._load(name, case, count, policy, arrays))
+            for arrays in self.args.arrays:
+                self._take_turns(name, case, arrays)
 
-    def _load(self, name: str, case: bench_hetero.Case, count: int, policy: str, arrays: str) -> dict[str, Any]:
+    def _take_turns(self, name: str, case: bench_hetero.Case, arrays: str) -> None:
+        """Add the rows of a load. Numbers of devices and policies take turns, since hosts change their speed."""
+        kinds = [(count, policy) for count in self.counts for policy in ("hass", "static")[: 1 + (count > 1)]]
+        schedulers = {kind: self._scheduler(*kind) for kind in kinds}
+        same = None if arrays == "new" else _shared(case.load)
+        # The results are kept, so that each result has new memory.
+        results: dict[tuple[int, str], list[Any]] = {kind: [] for kind in kinds}
+        rounds: dict[tuple[int, str], list[Any]] = {kind: [] for kind in kinds}
+        for _ in range(LEARNING_ROUNDS + TIMED_ROUNDS):
+            for kind, made in schedulers.items():
+                load = copy.deepcopy(case.load) if same is None else same
+                (result,), report = made.run(case.work, [load])
+                results[kind].append(result)
+                rounds[kind].append(report.rounds[0])
+        for count, policy in kinds:
+            found, done = results[count, policy], rounds[count, policy]
+            if not case.check(found[0]) or not case.check(found[-1]):
+                raise VerificationError(f"{name} on {count} devices: a wrong result")
+            seconds, last = [each.total_seconds for each in done], done[-1].items
+            row = {"case": f"{name}, {arrays}", "strategy": policy, "devices": count, "work": 1, "calls": 3}
+            row |= {"wall_seconds": statistics.median(seconds[-TIMED_ROUNDS:]), "round_seconds": seconds, "items": last}
+            row |= {"answer_bytes": _bytes_of(found[-1]), "sent_bytes": _bytes_of(case.load), "between_bytes": 0}
+            row |= {"benchmark": "several_gpus_loads", "graph": f"{row['case']}, {count} devices, {policy}"}
+            self.add({**row, "computing": sum(n > 0 for n in last)})
+
+    def _scheduler(self, count: int, policy: str) -> HeteroScheduler:
         devices: Any = [self.session] if count == 1 else self.args.devices[:count]
-        rounds = range(LEARNING_ROUNDS + TIMED_ROUNDS)
-        loads = [copy.deepcopy(case.load) if arrays == "new" else load for load in [_shared(case.load)] * len(rounds)]
-        ratios = [1 / count] * count if policy == "static" else None
-        results, report = HeteroScheduler(devices, policy=policy, ratios=ratios).run(case.work, loads)
-        if not case.check(results[0]) or not case.check(results[-1]):
-            raise VerificationError(f"{name} on {count} devices: a wrong result")
-        seconds, last = [done.total_seconds for done in report.rounds], report.rounds[-1].items
-        row = {"case": f"{name}, {arrays}", "strategy": policy, "devices": count, "work": 1}
-        row["computing"] = sum(n > 0 for n in last)
-        row |= {"wall_seconds": statistics.median(seconds[-TIMED_ROUNDS:]), "round_seconds": seconds, "items": last}
-        row |= {"answer_bytes": _bytes_of(results[-1]), "sent_bytes": _bytes_of(case.load), "between_bytes": 0}
-        row["calls"] = 3
-        return {**row, "benchmark": "several_gpus_loads", "graph": f"{row['case']}, {count} devices, {policy}"}
+        return HeteroScheduler(devices, policy=policy, ratios=[1 / count] * count if policy == "static" else None)
 
 
 def _line(row: Mapping[str, Any] | None) -> str:
