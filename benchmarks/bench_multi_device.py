@@ -58,7 +58,8 @@ def timed(runs: Sequence[Callable[[], Any]], check: Callable[[Any], None], repea
     for run in runs:
         run()
         check(run())
-    seconds, infos = np.zeros((repeats, len(runs))), [[] for _ in runs]
+    seconds = np.zeros((repeats, len(runs)))
+    infos: list[list[Any]] = [[] for _ in runs]
     for turn in seconds:
         for place, run in enumerate(runs):
             started = time.perf_counter()
