@@ -13,6 +13,7 @@ from graphs import GRAPHS
 
 import clgraph as cg
 from clgraph.algorithms.hits import STRATEGIES
+from clgraph.algorithms.pagerank.problem import warn_if_moving
 from clgraph.data.graphs.graph import Graph
 from clgraph.errors import ConvergenceWarning, GraphError, InputError, SourceError, VerificationError
 from clgraph.reference.centralities import check_eigenvector_centrality, check_hits, check_katz_centrality
@@ -155,6 +156,8 @@ def test_values_that_did_not_converge_come_with_a_warning(pocl: Session) -> None
         with pytest.warns(ConvergenceWarning, match="are not finite; a smaller alpha"):
             grown = cg.katz_centrality(graph, alpha=1e3, strategy=strategy, session=pocl)
         assert grown.n_iterations < 200  # The iteration ends when a value is infinite.
+    with pytest.warns(ConvergenceWarning, match=r"after 3 iterations the hubs are not finite$"):
+        warn_if_moving("hubs", 3, np.inf, 1e-6)  # HITS has no alpha.
 
 
 def test_the_checks_refuse_other_values() -> None:

@@ -221,24 +221,65 @@ def test_large_parts_go_in_pieces_by_way_of_pinned_chunks(pair, policy, monkeypa
     assert len(launched) > 20
 
 
-@pytest.mark.parametrize("order", [1, -1])
+FALLING = np.repeat([200, 20, 4, 1], [20, 80, 400, 1203])
+LENGTHS = {
+    "falling": FALLING,
+    "rising": FALLING[::-1],
+    "long in the middle": np.repeat([1, 200, 1], [800, 100, 800]),
+    "long at both ends": np.repeat([200, 1, 200], [50, 1600, 50]),
+}
+
+
+@pytest.mark.parametrize("has_table", [False, True])
 @pytest.mark.parametrize("grain", [1, 8])
-def test_pieces_of_unequal_rows_have_about_equal_bytes(pocl, order, grain, monkeypatch):
+@pytest.mark.parametrize("lengths", LENGTHS.values(), ids=LENGTHS)
+def test_pieces_of_unequal_rows_have_about_equal_bytes(pocl, lengths, grain, has_table, monkeypatch):
     monkeypatch.setattr("clgraph.hetero.runner.PIECE_BYTES", 1 << 12)
-    lengths = np.repeat([200, 20, 4, 1], [20, 80, 400, 1203])[::order]
-    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
-    rows = sp.csr_matrix(
-        (np.ones(offsets[-1], np.float32), np.zeros(offsets[-1], np.int32), offsets), (lengths.size, 1)
-    )
-    device = Session(pocl.device)
-    device.commands.facts = dataclasses.replace(device.facts, is_cpu=False)
-    work = dataclasses.replace(map_rows("result = length;", dtype=np.int32, sparse=True), grain=grain)
-    runner = Runner(device, work)
-    runner.begin(rows, work.new_outputs(rows, lengths.size))
-    pieces = [(first, stop, int(8 * lengths[first:stop].sum())) for first, stop, _ in runner._pieces(0, lengths.size)]
+    runner = as_on_a_gpu(pocl, lengths, grain, 100_000 if has_table else 0)
+    pieces = [(first, stop, int(lengths[first:stop].sum())) for first, stop, _ in runner._pieces(0, lengths.size)]
     assert [first for first, _, _ in pieces] == [0, *(stop for _, stop, _ in pieces[:-1])]
     assert pieces[-1][1] == lengths.size and all(first % grain == 0 for first, _, _ in pieces)
-    assert len(pieces) == 4 and max(n for _, _, n in pieces) < 0.5 * 8 * lengths.sum()
+    assert len(pieces) == 4 and max(n for _, _, n in pieces) < 0.5 * lengths.sum()
+
+
+def test_pieces_of_equal_rows_are_not_searched_for(pocl, monkeypatch):
+    monkeypatch.setattr("clgraph.hetero.runner.PIECE_BYTES", 1 << 12)
+    runner, cuts = as_on_a_gpu(pocl, np.full(2000, 5), 1, 100_000), []
+    cut = runner.work.cut
+    object.__setattr__(runner.work, "cut", lambda *part: cuts.append(part) or cut(*part))
+    assert [stop - first for first, stop, _ in runner._pieces(0, 2000)] == [500] * 4
+    assert len(cuts) == 9  # the whole, the sizes of four pieces, and these pieces
+
+
+def as_on_a_gpu(session, lengths, grain, n_table):
+    """Return a runner of rows of these *lengths*, for which *session*'s device passes for a GPU.
+
+    Each part has a table of *n_table* bytes, too.
+    """
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+    entries = np.ones(offsets[-1], np.float32), np.zeros(offsets[-1], np.int32)
+    rows = sp.csr_matrix((*entries, offsets), (lengths.size, 1))
+    made = map_rows("result = length;", dtype=np.int32, sparse=True)
+    table = {"table": np.zeros(n_table, np.uint8)} if n_table else {}
+    work = dataclasses.replace(made, grain=grain, cut=lambda *part: {**made.cut(*part), **table})
+    device = Session(session.device)
+    device.commands.facts = dataclasses.replace(device.facts, is_cpu=False)
+    runner = Runner(device, work)
+    runner.begin(rows, work.new_outputs(rows, lengths.size))
+    return runner
+
+
+def test_a_result_has_the_memory_of_a_dropped_result(pair, monkeypatch):
+    monkeypatch.setattr("clgraph.runtime.memory.recycled._waiting", [])
+    scheduler, places = cg.HeteroScheduler(pair), []
+    for _ in range(2):
+        (found,), _ = scheduler.run(SQUARE, [numbers()])
+        places.append(found.ctypes.data)
+        del found
+    assert places[0] == places[1]
+    out = np.zeros(50_000, np.float32)
+    (found,), _ = scheduler.run(SQUARE, [numbers()], out=[out])
+    assert found is out and scheduler.run(SQUARE, [numbers()]).results[0].ctypes.data == places[0]
 
 
 def test_threads_are_in_a_driver_that_wants_one_of_them_one_at_a_time(pair, monkeypatch):

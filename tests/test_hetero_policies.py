@@ -182,22 +182,6 @@ def test_hass_takes_all_gpus_for_loads_that_are_bound_by_them(n, speed, trials):
     assert times[2:] == pytest.approx([N / speed / n] * 4, rel=0.02)
 
 
-def test_hass_tries_a_device_twice_whose_first_short_rounds_are_slow():
-    """Two GPUs that share a load take 1.3 times as long as one, but less than the first trial of one."""
-
-    class Cold(Contended):
-        n_rounds = 0
-
-        def cost(self, device, first, stop):
-            return super().cost(device, first, stop) * (1.4 if self.n_rounds < 2 else 1.0)
-
-    policy, counted, times = POLICIES["hass"](members("gpu", "gpu")), Cold([1e8] * 2), []
-    counted.factor = 2.6
-    for counted.n_rounds in range(6):
-        times.append(counted.run(policy))
-    assert times[4:] == pytest.approx([N / 1e8] * 2)
-
-
 def test_hass_keeps_the_shares_of_its_fastest_round():
     policy, counted = POLICIES["hass"](members("gpu", "cpu")), FewLongItems([9e6, 1e6])
     times = [counted.run(policy) for _ in range(8)]

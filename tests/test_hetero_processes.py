@@ -91,6 +91,13 @@ def test_a_load_of_one_part_is_not_sent_to_the_process(twins: list[Any], monkeyp
     assert np.allclose(found, squares(numbers(N)))
 
 
+def test_a_load_may_be_one_sub_load_or_one_item(twins: list[Any]) -> None:
+    for n, sub_loads in ((N, 1), (1, 100)):
+        work = dataclasses.replace(SQUARE)
+        (found,), _ = cg.HeteroScheduler(twins, sub_loads=sub_loads).run(work, [numbers(n)])
+        assert np.allclose(found, squares(numbers(n)))
+
+
 def test_processes_read_and_write_the_arrays_of_this_process(twins: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
     """No copy of an array is made for them, and new values are seen; an array in shared memory is named as such."""
     lent, x = list[int](), numbers(N)

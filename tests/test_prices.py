@@ -12,6 +12,7 @@ from conftest import ROOT
 
 from clgraph import Ratings, generators
 from clgraph.algorithms.factorization import STRATEGIES, as_problem, prices
+from clgraph.algorithms.factorization.steps import gpu_steps
 from clgraph.algorithms.table import MODULES, find_algorithm
 from clgraph.device.facts import DeviceFacts, Dialect
 from clgraph.device.profile_files import load_profile
@@ -196,6 +197,13 @@ def test_on_the_r9_290x_matchings_win_by_about_two(problems, kind):
 def test_diagonals_beat_matchings_on_power_law_inputs_once(problems, facts):
     means = mean_seconds(problems["power-law"], facts, once=True)
     assert means["diagonal"] < best(means, MATCHINGS)
+
+
+def test_a_long_row_takes_two_random_accesses_and_streams(problems):
+    short, long = (replace(problems["power-law"][0], rank=rank) for rank in (16, 128))
+    few, many = gpu_steps(short, K40), gpu_steps(long, K40)
+    assert [each.count for each in few.gathers] == [each.count for each in many.gathers] == [4 * short.n] * 2 + [0]
+    assert many.streamed_bytes - few.streamed_bytes == 4 * short.n * (512 - 64)  # Both rows are loaded and stored.
 
 
 def test_many_sweeps_pay_for_preprocessing(problems):

@@ -99,6 +99,14 @@ def test_graphs_in_parts_do_not_share_memory(twins: Processes) -> None:
         check(cg.connected_components(parts[k]), cg.connected_components(graphs[k // 2], strategy="host"))
 
 
+def test_messages_of_a_power_law_graph_fit_their_rooms(twins: Processes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(boundaries, "MAX_BOUNDARY", 0)
+    monkeypatch.setattr(on_processes, "_merged", None)  # It would send the messages again.
+    graph = cg.generators.rmat(17, 4)
+    parts, _ = split(graph, twins)
+    check(cg.connected_components(parts, strategy="afforest"), cg.connected_components(graph, strategy="host"))
+
+
 @pytest.mark.parametrize("limit", [0, 500])  # With 500 pairs only the boundary of the second process is large.
 def test_a_message_that_is_too_long_for_its_room_is_sent_again(
     twins: Processes, monkeypatch: pytest.MonkeyPatch, limit: int

@@ -21,9 +21,6 @@ _SLOWER = 1.05
 _LEAST_SHARES = {False: 0.25, True: 0.5}
 # A trial round runs the fastest device alone if it computes this share of the items, or needs this time for all items.
 _LEAST_SHARE_OF_ONE, _MAX_SECONDS_OF_ONE = 0.25, 1.0
-# A trial round of less than 10 ms is run twice, because a device's first large copies are slow: on an H200 the second
-# load of a search takes 4.3 ms, and later loads 3.5 ms.
-_SHORT_SECONDS = 10e-3
 # Devices that rest are measured again at a load with over 4 times the items of the round that made them rest.
 _GROWTH = 4
 
@@ -271,11 +268,10 @@ class HASS(Policy):
         return frozenset([fastest] if is_short and all(len(team) > 1 for team in self._tried) else ())
 
     def _plan_trials(self, teams: Sequence[frozenset[int]]) -> None:
-        """Plan a trial round, or two short ones, for each of *teams* that is new, if it is a part of all devices."""
-        new = [team for team in dict.fromkeys(teams) if 0 < len(team) < len(self.living) and team not in self._tried]
-        seconds = {team: self.n_items / max(sum(self.rates[d] for d in team), 1e-9) for team in new}
-        self._alone = [team for team in new for _ in range(2 if seconds[team] < _SHORT_SECONDS else 1)]
-        self._tried |= {*new}
+        """Plan a trial round for each of *teams* that is new, if it is a part of all devices."""
+        self._alone = [team for team in dict.fromkeys(teams) if 0 < len(team) < len(self.living)]
+        self._alone = [team for team in self._alone if team not in self._tried]
+        self._tried |= {*self._alone}
 
     def drop(self, device: int, *lost: Range) -> None:
         super().drop(device, *lost)

@@ -28,6 +28,9 @@ from clgraph.runtime.memory.arrays import DeviceArray, number_type
 from clgraph.runtime.memory.staging import HostArray
 from clgraph.runtime.session import as_session
 
+# A device's first large copies are slow. On an H200 the first load takes up to 2.2 times a later load's time, and the
+# second one up to 1.2 times.
+_WARM_UPS = 2
 _LEAST_BYTES = 1 << 16  # Smaller arrays go to a process in the call itself.
 
 
@@ -114,10 +117,9 @@ class ProcessRunner(Runner):
 
     def run(self, start: int, stop: int) -> None:
         """Compute the items *start* … *stop* − 1 of the load, and write the results into the output arrays."""
-        if not self._is_whole(start, stop):
+        if self._here is None or not self._is_whole(start, stop):  # A warm-up comes before prepare().
             self._run_there(start, stop)
             return
-        assert self._here is not None
         self._here.begin(self._load, self._outputs)
         try:
             self._here.run(start, stop)
@@ -148,9 +150,10 @@ class ProcessRunner(Runner):
         if not self._here.is_warm:
             self._here.begin(self._load, self._outputs)
             try:
-                # A device's first large copies are slow: the first load takes up to 2.2 times a later load's time. The
-                # policy compares this device with devices that are warm.
-                self._here.warm_up(self._n_items)
+                # The policy compares this device with devices that are warm.
+                for _ in range(_WARM_UPS):
+                    self._here.is_warm = False
+                    self._here.warm_up(self._n_items)
             finally:
                 self._here.end()
             self.device.warm_here.add(self.work.key)

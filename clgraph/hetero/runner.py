@@ -27,8 +27,8 @@ from clgraph.runtime.session import Session
 # Least size of a piece of a part, in bytes. Smaller pieces do not use the whole bandwidth of the bus.
 PIECE_BYTES = 32 << 20
 _MOST_PIECES = 4
-# If the first half of a part's items has 1/8 of the part's bytes too many or too few, pieces are cut to equal bytes.
-_UNEVEN = 1 / 8
+# Pieces have equal numbers of items, unless one of them would have over 1.25 times the bytes of the average piece.
+_MOST_UNEVEN = 1.25
 _LARGEST_SHARE = 8  # A piece takes at most 1/8 of the largest buffer that the device allows.
 _ALIGNMENT = 16  # A CPU reads an array in place only if the array's address is a multiple of 16 bytes.
 _LANES_OF_A_GPU_UNIT = 128
@@ -167,11 +167,12 @@ class Runner:
         grain = self.work.grain
         step = -(-(stop - start) // count // grain) * grain
         even = [*range(start, stop, step), stop]
-        middle = len(even) // 2
-        if abs(self._cut(start, even[middle])[1] - middle / count * n_bytes) < _UNEVEN * n_bytes:
+        sizes = [self._cut(first, last)[1] for first, last in pairwise(even)]
+        if len(sizes) == 1 or max(sizes) <= _MOST_UNEVEN * sum(sizes) / len(sizes):
             return even
+        each = (sum(sizes) - n_bytes) / (len(sizes) - 1)  # bytes of arrays that each piece has whole
         starts = range(start, stop, grain)
-        wanted = [n_bytes * k / count for k in range(1, count)]
+        wanted = [each + (n_bytes - each) * k / count for k in range(1, count)]
         cuts = [bisect_left(starts, least, lo=1, key=lambda item: self._cut(start, item)[1]) for least in wanted]
         return sorted({start, *(starts[k] for k in cuts if k < len(starts)), stop})
 

@@ -210,10 +210,10 @@ class HeteroScheduler:
             raise InputError(f"loads[{number}] has {n_items} items; allowed: 1 and more")
         if given is None:
             return work.new_outputs(load, n_items)
-        (name, made), *others = work.new_outputs(load, n_items).items()
-        if others or not isinstance(given, np.ndarray) or (given.shape, given.dtype) != (made.shape, made.dtype):
+        (name, (shape, dtype)), *others = work.output_forms(load, n_items).items()
+        if others or not isinstance(given, np.ndarray) or (given.shape, given.dtype) != (shape, dtype):
             what = f"{given.shape} of {given.dtype}" if isinstance(given, np.ndarray) else shown(given)
-            allowed = "nothing, for a work of several outputs" if others else f"{made.shape} of {made.dtype}"
+            allowed = "nothing, for a work of several outputs" if others else f"{shape} of {dtype}"
             raise InputError(f"out[{number}] is {what}; allowed: {allowed}")
         if not given.flags.c_contiguous or not given.flags.writeable:
             raise InputError(f"out[{number}] is not contiguous or cannot be written")

@@ -116,14 +116,18 @@ class Work:
         kernels = {"all": self.kernels} if isinstance(self.kernels, Kernel) else self.kernels
         return tuple((kind, k.source, k.name, *sorted(k.defines.items())) for kind, k in sorted(kernels.items()))
 
-    def new_outputs(self, load: Any, n_items: int) -> dict[str, NDArray[Any]]:
-        """Return uninitialised arrays for all outputs of the work's kernels for *load*, by name."""
+    def output_forms(self, load: Any, n_items: int) -> dict[str, tuple[tuple[int, ...], np.dtype[Any]]]:
+        """Return the shape and the type of each output array for *load*, by name."""
         declared = self.outputs(load) if callable(self.outputs) else self.outputs
-        shapes = {name: (n_items, *output.shape) for name, output in declared.items()}
-        return {
-            name: recycled.empty(math.prod(shapes[name]), np.dtype(output.dtype)).reshape(shapes[name])
-            for name, output in declared.items()
-        }
+        return {name: ((n_items, *output.shape), np.dtype(output.dtype)) for name, output in declared.items()}
+
+    def new_outputs(self, load: Any, n_items: int) -> dict[str, NDArray[Any]]:
+        """Return uninitialised arrays for all outputs of the work's kernels for *load*, by name.
+
+        They have the memory of deleted results if possible.
+        """
+        forms = self.output_forms(load, n_items)
+        return {name: recycled.empty(math.prod(shape), dtype).reshape(shape) for name, (shape, dtype) in forms.items()}
 
 
 def _typed(name: str, values: Any, dtype: np.dtype[Any], n_dims: int) -> NDArray[Any]:

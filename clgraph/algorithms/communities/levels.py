@@ -29,8 +29,13 @@ GROUP_SLOTS = 2048  # slots of hash tables in the local memory of a work-group
 
 
 def max_climbed(facts: DeviceFacts) -> int:
-    """Return the greatest number of vertices, and of entries, of a level from which one launch climbs."""
-    return MAX_CPU_CLIMBED if facts.is_cpu else MAX_CLIMBED
+    """Return the greatest number of vertices, and of entries, of a level from which one launch climbs.
+
+    Without a grid barrier, a GPU does not climb, and the number is −1.
+    """
+    if facts.is_cpu:
+        return MAX_CPU_CLIMBED
+    return MAX_CLIMBED if facts.dialect.has_grid_barrier else -1
 
 
 def long_row(sub_groups: int) -> int:
@@ -60,9 +65,8 @@ class Launches:
         self._scans: dict[tuple[str, str], Scan] = {}
         facts = self._session.facts
         self._divides_rows = not facts.is_cpu
-        can_climb = facts.is_cpu or facts.dialect.has_grid_barrier
-        self._max_climbed = max_climbed(facts) if can_climb else -1
-        for source in (MOVE, REFINE, CONTRACT, *((CLIMB,) if can_climb else ())):
+        self._max_climbed = max_climbed(facts)
+        for source in (MOVE, REFINE, CONTRACT, *((CLIMB,) if facts.is_cpu or facts.dialect.has_grid_barrier else ())):
             plan.program(source)  # Compile the kernels now, so that no run waits for the compiler.
         program = plan.program(MOVE)
         self._constant: Callable[[str], int] = program.constant

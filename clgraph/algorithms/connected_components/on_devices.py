@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ from clgraph.algorithms.connected_components.problem import ComponentsProblem
 from clgraph.algorithms.connected_components.strategies import STRATEGIES
 from clgraph.arguments import is_among, shown
 from clgraph.data.graphs.graph import Graph
+from clgraph.data.graphs.stats import GraphStats
 from clgraph.engine.options import checked_options
 from clgraph.errors import UnsupportedStrategyError
 from clgraph.model.strategy import Choice, choose
@@ -35,9 +36,22 @@ from clgraph.runtime.session import Session
 
 _NUMBERING_BYTES = 5  # A plan that has numbered the components holds at most 5 more bytes for each vertex.
 LOCAL = "rem", "hook_compress", "afforest"
-# Sampling rounds of `afforest` on a part. Statistics of a part do not tell how many rounds are needed, because a search
-# ends at vertices whose rows are in other parts.
+# In a part of a graph, two rounds of `afforest` hook every fourth vertex to its second neighbour. The second round
+# repairs unions that the first one lost.
 _STRIDES = 4, 4
+
+
+@dataclass(frozen=True)
+class PartProblem(ComponentsProblem):
+    """A part of a graph.
+
+    Its statistics do not show whether the graph has a giant component, because a search ends at vertices whose rows are
+    in other parts. Prices assume that there is one.
+    """
+
+    @property
+    def stats(self) -> GraphStats:
+        return replace(self.graph.stats, reached_share=1.0)
 
 
 @dataclass
@@ -173,7 +187,7 @@ def picked(graph: SplitGraph | StreamedGraph, strategy: str) -> str:
         for place, session in enumerate(graph.team.sessions):
             for slab in graph.slabs(place):
                 table = {name: STRATEGIES[name] for name in LOCAL}
-                problem = ComponentsProblem(slab.graph.as_graph())
+                problem = PartProblem(slab.graph.as_graph())
                 with session.driver:
                     return choose(table, LOCAL, "auto", problem, session.facts, session.profile.rates).strategy
     return LOCAL[0]
