@@ -61,7 +61,7 @@ _TOUCHED = 1 << 30
 ARRAYS = ("new", "shared")
 RANKS = 16, 64, 128
 # The loss on several devices may differ from the loss on one device by this share, since the order of steps differs.
-# In epochs in which the loss falls by up to 30 %, it differs by up to 5 %; after 20 epochs, by up to 0.5 %.
+# In epochs in which the loss falls by up to 36 %, it differs by up to 5 %; after 20 epochs, by up to 0.5 %.
 LOSS_WITHIN, LAST_LOSS_WITHIN = 0.1, 0.01
 
 

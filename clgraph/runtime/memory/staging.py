@@ -33,7 +33,7 @@ LEAST_BYTES = 4 << 20  # Bytes. A smaller copy gains little from an overlap of c
 _TOLD = 8  # Number of chunks that kernels get at a time, if kernels start before the whole array is uploaded.
 _SLICES = 4  # A chunk is copied in four slices, by four threads.
 _FEW_CHUNKS = 4  # A copy of fewer than 4 chunks is divided into half chunks, so that several transfers overlap.
-_MAX_THREADS = 16  # The largest number of threads that copy chunks. An H200's host copies no faster with more.
+_MAX_THREADS = 16  # The most threads that copy chunks. With 24 an H200's bus, at 54 GB/s, gets no more.
 # The same for memory of another process. On an H200's host 8 threads read it at 24 GB/s, 12 at 20 and 16 at 16.
 _MAX_LENT_THREADS = 8
 _TOUCHED = 3  # While kernels run, the threads touch the pages of 3 parts of a host array at a time.
