@@ -16,8 +16,7 @@ Parts of the run, of which ``--parts`` names some:
     rows have the time of a sweep, and of the whole training: ``making_seconds`` and ``training_seconds``.
 ``loads``
     The nine loads of ``bench_hetero.py`` by the policy ``hass``: the median of the rounds after it has learned. Beside
-    it, the policy ``static`` gives each device the same share. The arrays are new for
-    each load, or the same in shared memory.
+    it, the policy ``static`` gives each device the same share. The arrays are new for each load, or in shared memory.
 
 A line for each row has the time that ``links.py`` predicts from the row of one device, the measured rates of links, and
 the bytes. After ``--minutes``, other rows are left out.
@@ -143,15 +142,11 @@ class Run:
             losses.append([epoch.loss for epoch in epochs])
             one, several = losses[0], losses[-1]
             if not np.allclose(one, several, rtol=LOSS_WITHIN) or abs(several[-1] / one[-1] - 1) > LAST_LOSS_WITHIN:
-                raise VerificationError(f"losses on {count} devices are {losses[-1]}; on one {losses[0]}")
+                raise VerificationError(f"losses on {count} devices are {several}; on one {one}")
             # A round moves all items for a sweep, and a round for the loss.
             between = getattr(engine, "sent_bytes", 0) / (2 * EPOCHS) / max(1, count - 1)
-            row = {
-                "case": f"{n:.0e} ratings, rank {rank}",
-                "strategy": engine.strategy,
-                "losses": losses[-1],
-                "devices": count,
-            }
+            row = {"case": f"{n:.0e} ratings, rank {rank}", "strategy": engine.strategy, "devices": count}
+            row["losses"] = several
             row |= {"wall_seconds": statistics.median(epoch.seconds for epoch in epochs[1:]), "work": n}
             row |= {"calls": 1, "sent_bytes": 0, "answer_bytes": 0, "between_bytes": between}
             row |= {"making_seconds": making_seconds, "training_seconds": training_seconds, "epochs": EPOCHS}
@@ -181,19 +176,16 @@ class Run:
         schedulers = {kind: self._scheduler(*kind) for kind in kinds}
         same = None if arrays == "new" else _shared(case.load)
         # The results are kept, so that each result has new memory.
-        results: dict[tuple[int, str], list[Any]] = {kind: [] for kind in kinds}
-        rounds: dict[tuple[int, str], list[Any]] = {kind: [] for kind in kinds}
+        done: dict[tuple[int, str], list[tuple[Any, Any]]] = {kind: [] for kind in kinds}
         for _ in range(LEARNING_ROUNDS + TIMED_ROUNDS):
             for kind, made in schedulers.items():
-                load = copy.deepcopy(case.load) if same is None else same
-                (result,), report = made.run(case.work, [load])
-                results[kind].append(result)
-                rounds[kind].append(report.rounds[0])
+                (result,), report = made.run(case.work, [copy.deepcopy(case.load) if same is None else same])
+                done[kind].append((result, report.rounds[0]))
         for count, policy in kinds:
-            found, done = results[count, policy], rounds[count, policy]
+            found, rounds = zip(*done[count, policy], strict=True)
             if not case.check(found[0]) or not case.check(found[-1]):
                 raise VerificationError(f"{name} on {count} devices: a wrong result")
-            seconds, last = [each.total_seconds for each in done], done[-1].items
+            seconds, last = [each.total_seconds for each in rounds], rounds[-1].items
             row = {"case": f"{name}, {arrays}", "strategy": policy, "devices": count, "work": 1, "calls": 3}
             row |= {"wall_seconds": statistics.median(seconds[-TIMED_ROUNDS:]), "round_seconds": seconds, "items": last}
             row |= {"answer_bytes": _bytes_of(found[-1]), "sent_bytes": _bytes_of(case.load), "between_bytes": 0}
@@ -279,11 +271,7 @@ def main(given: Sequence[str] | None = None) -> int:
     made.add_argument("--devices", nargs="+", required=True, metavar="NAME", help="names of 1, 2, 4 or 8 devices")
     made.add_argument("--parts", nargs="+", choices=PARTS, default=PARTS)
     made.add_argument(
-        "--arrays",
-        nargs="+",
-        choices=ARRAYS,
-        default=ARRAYS,
-        help="new arrays for each load, or the same arrays in shared memory",
+        "--arrays", nargs="+", choices=ARRAYS, default=ARRAYS, help="new for each load, or in shared memory"
     )
     made.add_argument("--minutes", type=float, default=9.0, help="after which rows are left out (default %(default)s)")
     made.add_argument("--touch", type=int, default=0, metavar="GIB", help="write to so much memory first")

@@ -63,8 +63,10 @@ def check_arguments(
     Options belong to *strategies*, or to runs on several devices (*split*). The keyword arguments of *problem* are
     settings of the function.
     """
+    if not (given := set(options)):  # To list the options of all strategies takes 0.3 ms.
+        return
     known = {*strategies_by_option(strategies), *split}
-    if unknown := set(options) - known:
+    if unknown := given - known:
         settings = [p.name for p in inspect.signature(problem).parameters.values() if p.kind is p.KEYWORD_ONLY]
         devices = ["devices"] if split else []
         raise InputError(
