@@ -15,7 +15,8 @@ Kinds of rows:
     proportion to it (weak).
 ``host``
     The graph is in shared memory, and each device reads its part in every call. One device makes a first call with
-    arrays of the user's. ``private`` names several devices for such arrays. Its calls take turns with calls on one device.
+    arrays of the user's. ``private`` names several devices for such arrays. Its calls take turns with calls on one
+    device.
 ``forest``
     The minimum spanning forest of the R-MAT graph with weights 1 … 2²⁰, from the devices' memory, with threads.
 
