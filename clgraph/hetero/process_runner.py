@@ -151,9 +151,7 @@ class ProcessRunner(Runner):
             self._here.begin(self._load, self._outputs)
             try:
                 # The policy compares this device with devices that are warm.
-                for _ in range(_WARM_UPS):
-                    self._here.is_warm = False
-                    self._here.warm_up(self._n_items)
+                self._here.warm_up(self._n_items, _WARM_UPS)
             finally:
                 self._here.end()
             self.device.warm_here.add(self.work.key)

@@ -92,8 +92,8 @@ class Runner:
                 f"for what the work says it writes; it takes {', '.join(self._names)}"
             )
 
-    def warm_up(self, n_items: int) -> None:
-        """Compute the first items of a load once before anything is timed,
+    def warm_up(self, n_items: int, times: int = 1) -> None:
+        """Compute the first items of a load some *times* before anything is timed,
         because some drivers compile at the first launch.
 
         The results are dropped, since another device may be writing these items.
@@ -101,7 +101,8 @@ class Runner:
         if not self.is_warm:
             outputs = self._outputs
             self._outputs = {name: np.empty_like(array[:n_items]) for name, array in outputs.items()}
-            self.run(0, n_items)
+            for _ in range(times):
+                self.run(0, n_items)
             self._outputs, self.is_warm = outputs, True
 
     def prepare(self, start: int, stop: int) -> None:
@@ -151,7 +152,7 @@ class Runner:
             yield start, stop, values
             return
         for first, last in pairwise(self._bounds(start, stop, n_bytes, count)):
-            yield first, last, self._cut(first, last)[0]
+            yield first, last, self.work.cut(self._load, first, last)
 
     def _cut(self, start: int, stop: int) -> tuple[Values, int]:
         """Return the values of these items, and the bytes of their arrays and results."""

@@ -66,7 +66,7 @@ class Launches:
         facts = self._session.facts
         self._divides_rows = not facts.is_cpu
         self._max_climbed = max_climbed(facts)
-        for source in (MOVE, REFINE, CONTRACT, *((CLIMB,) if facts.is_cpu or facts.dialect.has_grid_barrier else ())):
+        for source in (MOVE, REFINE, CONTRACT, *((CLIMB,) if self._max_climbed >= 0 else ())):
             plan.program(source)  # Compile the kernels now, so that no run waits for the compiler.
         program = plan.program(MOVE)
         self._constant: Callable[[str], int] = program.constant

@@ -42,7 +42,7 @@ _STRIDES = 4, 4
 
 
 @dataclass(frozen=True)
-class PartProblem(ComponentsProblem):
+class _PartProblem(ComponentsProblem):
     """A part of a graph.
 
     Its statistics do not show whether the graph has a giant component, because a search ends at vertices whose rows are
@@ -187,7 +187,7 @@ def picked(graph: SplitGraph | StreamedGraph, strategy: str) -> str:
         for place, session in enumerate(graph.team.sessions):
             for slab in graph.slabs(place):
                 table = {name: STRATEGIES[name] for name in LOCAL}
-                problem = PartProblem(slab.graph.as_graph())
+                problem = _PartProblem(slab.graph.as_graph())
                 with session.driver:
                     return choose(table, LOCAL, "auto", problem, session.facts, session.profile.rates).strategy
     return LOCAL[0]
