@@ -268,11 +268,16 @@ def test_named_gpus_have_processes_and_other_devices_have_sessions(monkeypatch: 
     assert devices_of("all") == ["a", name, "b", "beside 3"]
 
 
-def test_gpus_have_sessions_if_processes_may_not_read_this_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_first_gpu_has_a_session_and_all_have_one_if_processes_may_not_read_this_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     name = name_of(session_on(DEVICES[0]))
-    started = SimpleNamespace(reads_memory=False)
+    started = SimpleNamespace(reads_memory=True)
     monkeypatch.setattr(process_runner, "ProcessDevice", lambda *_: started)
-    (session,) = process_runner._in_processes([name])
-    assert isinstance(session, Session)
-    started.reads_memory = True
-    assert process_runner._in_processes([name]) == [started]
+    (alone,) = process_runner._in_processes([name])
+    first, second = process_runner._in_processes([name] * 2)
+    assert isinstance(alone, Session)
+    assert isinstance(first, Session)
+    assert second is started
+    started.reads_memory = False
+    assert all(isinstance(each, Session) for each in process_runner._in_processes([name] * 2))

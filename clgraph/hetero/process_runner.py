@@ -61,10 +61,12 @@ class ProcessDevice:
 
 
 def devices_of(devices: object) -> list[Any]:
-    """Return a :class:`ProcessDevice` for each of several GPUs that are named, and a session for each other device.
+    """Return a session for the first of several GPUs that are named, a :class:`ProcessDevice` for each later GPU, and a
+    session for each other device.
 
-    A session belongs to the caller's process. A CPU reads the arrays of loads where they are, and needs no process. If
-    the system does not let processes read the memory of the caller's process, all devices have sessions.
+    A session belongs to the caller's process. This process copies the arrays of loads faster than other processes do,
+    so it drives a GPU, too. A CPU reads the arrays where they are, and needs no process. If the system does not let
+    processes read the memory of the caller's process, all devices have sessions.
     """
     if (names := names_of(devices)) is None:
         return list(sessions_of(devices))
@@ -76,11 +78,12 @@ def devices_of(devices: object) -> list[Any]:
 
 
 def _in_processes(names: Sequence[str]) -> list[Any]:
+    first, *others = names
     with ThreadPoolExecutor(len(names), "clgraph-start") as threads:  # A process starts in 1 to 2 seconds.
-        devices = list(threads.map(lambda name: ProcessDevice(name, processes_of([name])), names))
-    if all(device.reads_memory for device in devices):
-        return devices
-    return [as_session(name) for name in names]  # The threads of this process take turns in the driver.
+        devices: list[Any] = list(threads.map(lambda name: ProcessDevice(name, processes_of([name])), others))
+    if not all(device.reads_memory for device in devices):
+        devices = [as_session(name) for name in others]  # The threads of this process take turns in the driver.
+    return [as_session(first), *devices]
 
 
 class ProcessRunner(Runner):

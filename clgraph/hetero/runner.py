@@ -26,6 +26,7 @@ from clgraph.runtime.session import Session
 
 # Least size of a piece of a part, in bytes. Smaller pieces do not use the whole bandwidth of the bus.
 PIECE_BYTES = 32 << 20
+# A part is cut into at most 4 pieces, unless they would be too large. At most 4 pieces are in flight.
 _MOST_PIECES = 4
 # Pieces have equal numbers of items, unless one of them would have over 1.25 times the bytes of the average piece.
 _MOST_UNEVEN = 1.25
@@ -121,9 +122,9 @@ class Runner:
         in_flight = deque[_Piece]()
         try:
             for piece in pieces:
-                in_flight.append(self._launch(*piece))
-                if len(in_flight) > 1:
+                if len(in_flight) == _MOST_PIECES:
                     self._read(in_flight.popleft())
+                in_flight.append(self._launch(*piece))
             while in_flight:
                 self._read(in_flight.popleft())
         except BaseException:

@@ -15,6 +15,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
+from itertools import pairwise
 from queue import SimpleQueue
 from typing import Any, TypeAlias
 
@@ -38,6 +39,9 @@ _MAX_THREADS = 16  # The most threads that copy chunks. With 24 an H200's bus, a
 _MAX_LENT_THREADS = 8
 _TOUCHED = 3  # While kernels run, the threads touch the pages of 3 parts of a host array at a time.
 _PAGE_BYTES = 4096
+# New memory may consist of huge pages. If two threads write to the same new page, one of them waits for the other. An
+# H200's host writes 28 GB/s to new memory if no slice of a chunk crosses the end of a huge page, and 22 otherwise.
+_HUGE_PAGE_BYTES = 2 << 20
 _ZERO = np.zeros(1, np.uint8)
 
 HostArray: TypeAlias = NDArray[Any] | LentArray
@@ -89,7 +93,9 @@ class _Copiers:
                 with end:
                     pass
         if self._errors:
-            raise self._errors.pop()
+            error = self._errors[0]
+            self._errors.clear()  # The threads of several slices may have failed.
+            raise error
 
 
 def _copy_all(tasks: _Tasks) -> None:
@@ -246,7 +252,7 @@ class Staging:
         """Fill the contiguous host array *host* with the bytes of *buffer*
         from *first_byte* on, after all earlier work.
         """
-        parts, coming = _parts(host), list[cl.Event]()
+        parts, coming = _parts(host, _HUGE_PAGE_BYTES), list[cl.Event]()
 
         with self._copying("copying from the device", host) as (chunks, copiers):
 
@@ -274,14 +280,17 @@ class Staging:
                     ask(i - LAG + N_CHUNKS)
 
 
-def _parts(host: HostArray) -> list[tuple[int, HostArray]]:
+def _parts(host: HostArray, alignment: int = 1) -> list[tuple[int, HostArray]]:
     """Return the bytes of *host* in parts, each with its position.
 
-    A part fits into a chunk of pinned memory.
+    A part fits into a chunk of pinned memory. All parts but the first begin at addresses that are multiples of
+    *alignment*, if chunks are larger than that.
     """
     whole = host.bytes() if isinstance(host, LentArray) else host.reshape(-1).view(np.uint8)
     size = CHUNK_BYTES if whole.size >= _FEW_CHUNKS * CHUNK_BYTES else CHUNK_BYTES // 2
-    return [(start, whole[start : start + size]) for start in range(0, whole.size, size)]
+    address = whole.address if isinstance(whole, LentArray) else whole.ctypes.data
+    starts = [0, *range(-address % min(alignment, size) or size, whole.size, size)]
+    return [(start, whole[start:stop]) for start, stop in pairwise([*starts, whole.size])]
 
 
 def hold(commands: Commands, queue: cl.CommandQueue, other: cl.CommandQueue, event: cl.Event | None = None) -> None:
