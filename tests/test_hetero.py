@@ -248,7 +248,7 @@ def test_pieces_of_equal_rows_are_not_searched_for(pocl, monkeypatch):
     cut = runner.work.cut
     object.__setattr__(runner.work, "cut", lambda *part: cuts.append(part) or cut(*part))
     assert [stop - first for first, stop, _ in runner._pieces(0, 2000)] == [500] * 4
-    assert len(cuts) == 9  # the whole, the sizes of four pieces, and these pieces
+    assert len(cuts) == 5  # the whole and the four pieces
 
 
 def as_on_a_gpu(session, lengths, grain, n_table):

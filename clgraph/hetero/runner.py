@@ -152,8 +152,7 @@ class Runner:
         if facts.is_cpu or count == 1:
             yield start, stop, values
             return
-        for first, last in pairwise(self._bounds(start, stop, n_bytes, count)):
-            yield first, last, self.work.cut(self._load, first, last)
+        yield from self._divided(start, stop, n_bytes, count)
 
     def _cut(self, start: int, stop: int) -> tuple[Values, int]:
         """Return the values of these items, and the bytes of their arrays and results."""
@@ -161,22 +160,21 @@ class Runner:
         n_bytes = sum(array.nbytes for array in values.values() if isinstance(array, np.ndarray))
         return values, n_bytes + sum(array[start:stop].nbytes for array in self._outputs.values())
 
-    def _bounds(self, start: int, stop: int, n_bytes: int, count: int) -> list[int]:
-        """Cut the items into *count* pieces of about *n_bytes* / *count* bytes each.
-
-        Return the first item of each piece, followed by *stop*.
-        """
+    def _divided(self, start: int, stop: int, n_bytes: int, count: int) -> Iterator[tuple[int, int, Values]]:
+        """Cut the items into *count* pieces of about *n_bytes* / *count* bytes each."""
         grain = self.work.grain
         step = -(-(stop - start) // count // grain) * grain
-        even = [*range(start, stop, step), stop]
-        sizes = [self._cut(first, last)[1] for first, last in pairwise(even)]
+        even = [(first, last, *self._cut(first, last)) for first, last in pairwise([*range(start, stop, step), stop])]
+        sizes = [size for *_, size in even]
         if len(sizes) == 1 or max(sizes) <= _MOST_UNEVEN * sum(sizes) / len(sizes):
-            return even
+            yield from ((first, last, values) for first, last, values, _ in even)
+            return
         each = (sum(sizes) - n_bytes) / (len(sizes) - 1)  # bytes of arrays that each piece has whole
         starts = range(start, stop, grain)
         wanted = [each + (n_bytes - each) * k / count for k in range(1, count)]
         cuts = [bisect_left(starts, least, lo=1, key=lambda item: self._cut(start, item)[1]) for least in wanted]
-        return sorted({start, *(starts[k] for k in cuts if k < len(starts)), stop})
+        for first, last in pairwise(sorted({start, *(starts[k] for k in cuts if k < len(starts)), stop})):
+            yield first, last, self.work.cut(self._load, first, last)
 
     def _n_work_items(self, n: int, scope: Mapping[str, Any]) -> int:
         return n if self._kernel.work_items is None else self._kernel.work_items(n, scope)

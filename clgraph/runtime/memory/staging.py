@@ -28,13 +28,15 @@ from clgraph.runtime.driver.commands import Commands
 from clgraph.runtime.driver.failure import typed_errors
 
 CHUNK_BYTES = 8 << 20  # Bytes of a chunk. Chunks are large, because the host makes a dozen steps for each chunk.
-N_CHUNKS = 14
-LAG = 4  # The memory of a chunk is reused when four later chunks are being copied.
+N_CHUNKS = 7
+LAG = 3  # The memory of a chunk is reused when three later chunks are being copied.
 LEAST_BYTES = 4 << 20  # Bytes. A smaller copy gains little from an overlap of copying and transferring.
 _TOLD = 8  # Number of chunks that kernels get at a time, if kernels start before the whole array is uploaded.
 _SLICES = 4  # A chunk is copied in four slices, by four threads.
 _FEW_CHUNKS = 4  # A copy of fewer than 4 chunks is divided into half chunks, so that several transfers overlap.
-_MAX_THREADS = 16  # The most threads that copy chunks. With 24 an H200's bus, at 54 GB/s, gets no more.
+# The most threads that copy chunks. On an H200's host with 16 cores, 12 threads and 7 chunks copy at 44 GB/s to the
+# device; 16 threads or 14 chunks copy at 37 to 42.
+_MAX_THREADS = 12
 # The same for memory of another process. On an H200's host 8 threads read it at 24 GB/s, 12 at 20 and 16 at 16.
 _MAX_LENT_THREADS = 8
 _TOUCHED = 3  # While kernels run, the threads touch the pages of 3 parts of a host array at a time.
