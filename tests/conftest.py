@@ -220,7 +220,7 @@ def run_at_width(width: int, script: str, *, optimised: bool = False) -> None:
     """Run *script*, whose session ``s`` is on Intel's runtime, told to make sub-groups of *width*.
 
     The script runs in a child, since programs are built for one width. For 64 lanes, Intel's compiler takes twenty
-    times longer to optimise kernels than to translate them, so only one algorithm's kernels are *optimised*.
+    times longer to optimise kernels than to translate them, so only a few kernels of fewer lanes are *optimised*.
     """
     intel_session()
     head = f"import conftest; s = conftest.session_on('intel'); assert s.facts.sub_group_size == {width};"
