@@ -107,6 +107,28 @@ def test_one_device_repeats_values_to_the_bit(session: Session) -> None:
             assert first[0].tobytes() == second[0].tobytes() and first.change == second.change
 
 
+@pytest.mark.parametrize("beta", [1e-320, 1e-300, 1e-40, 1e40, 1.7e308])
+def test_katz_centralities_are_linear_in_beta(session: Session, beta: float) -> None:
+    """Values that are tiny or huge leave the range of float32, and their squares leave that of float64."""
+    graph = cg.generators.rmat(6, 4)
+    for strategy in strategies_of(session):
+        run: dict[str, Any] = {"strategy": strategy, "session": session, "alpha": 0.01, "verify": True}
+        for dtype, rounding in (("float32", 1e-5), ("float64", 1e-12)):
+            run |= {"dtype": dtype, "tol": max(rounding, 1e-6)}
+            own = np.full(graph.n_vertices, beta)
+            usual = cg.katz_centrality(graph, **run).centralities
+            for value in (beta, own, -beta):
+                found = cg.katz_centrality(graph, beta=value, **run).centralities
+                np.testing.assert_allclose(np.abs(found), usual, rtol=rounding)
+            if 1e-300 < beta < float(np.finfo(dtype).max) / 10:
+                usual = cg.katz_centrality(graph, normalized=False, **run).centralities
+                found = cg.katz_centrality(graph, beta=beta, normalized=False, **run).centralities
+                np.testing.assert_allclose(found, usual.astype(np.float64) * beta, rtol=rounding, atol=1e-44)
+            elif beta > 1:
+                with pytest.raises(InputError, match=f"too large for {dtype}"):
+                    cg.katz_centrality(graph, beta=beta, normalized=False, **run)
+
+
 def test_results_become_tables_and_attributes_of_nodes(pocl: Session) -> None:
     graph = Graph.from_edges([0, 1, 1], [2, 2, 0], directed=True)
     found = cg.hits(Graph(graph.row_offsets, graph.column_indices, directed=True, ids=["a", "b", "c"]), session=pocl)
@@ -140,6 +162,9 @@ def test_bad_arguments_are_refused(pocl: Session) -> None:
         for call, _ in FUNCTIONS.values():
             with pytest.raises(GraphError, match="weight"):
                 call(matrix, session=pocl, strategy="rows", weight="weight")
+    for weight, dtype in ((1e-30, "float32"), (1e-300, "float64")):
+        with pytest.raises(GraphError, match=f"the greatest weight is {weight}; {dtype} takes weights from"):
+            cg.hits(sp.csr_array(np.full((2, 2), weight)), session=pocl, dtype=dtype, weight="weight")
     with pytest.raises(GraphError, match="no edge"):
         cg.hits(sp.csr_array(([0.0], ([0], [1])), shape=(2, 2)), session=pocl)
     with pytest.raises(InputError, match="initial is 0 at all"):

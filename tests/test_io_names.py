@@ -67,6 +67,8 @@ def test_text_files_with_names_of_every_form(tmp_path: Path, text: str, options:
         ),
         (b"source,target\na,\xff\xfe\n", {"ids": "names"}, "line 2: .*text in UTF-8"),
         ("von,nach,km\na,b,2\n", {"ids": "names"}, "line 1: 'von,nach,km'.*columns="),
+        (b"source,target\na,\rb\n", {}, r"line 2: 'a,\\rb'; expected a line of fields"),
+        (b"source,target\na,b\nb,\rc\n", {}, "line 3: .*expected a line of fields"),
     ],
 )
 def test_wrong_lines_of_files_with_names_are_named(tmp_path: Path, text: Any, options: Any, message: str) -> None:
@@ -119,6 +121,10 @@ def test_zip_archives_of_one_file_are_read(tmp_path: Path) -> None:
     assert cg.read(tmp_path / "one.zip", columns=ROLES).n_vertices == 3
     with pytest.raises(GraphFileError, match=r"an archive of 2 files \(a\.csv, b\.txt\)"):
         cg.read(tmp_path / "two.zip")
+    nameless = (tmp_path / "one.zip").read_bytes().replace(b"a.csv", b"\0.csv")
+    (tmp_path / "nameless.zip").write_bytes(nameless)  # zipfile ends names at a null character.
+    with pytest.raises(GraphFileError, match="an archive of 0 files"):
+        cg.read(tmp_path / "nameless.zip")
     with pytest.raises(InputError, match="zip archives are only read"):
         cg.write(cg.generators.path(3), tmp_path / "graph.txt.zip")
     (tmp_path / "bad.zip").write_bytes((tmp_path / "one.zip").read_bytes()[:60])

@@ -217,6 +217,9 @@ def test_bad_arguments_are_refused(pocl: Session) -> None:
     for weight, why in ((1e30, "float32 takes weights up to"), (1e-30, "float32 takes sums from")):
         with pytest.raises(GraphError, match=why):
             cg.pagerank(sp.csr_array(np.full((2, 2), weight)), session=pocl, strategy="rows")
+    for strategy in strategies_of(pocl):
+        with pytest.raises(GraphError, match="float64 takes sums from"):
+            cg.pagerank(sp.csr_array(np.full((2, 2), 1e-318)), session=pocl, strategy=strategy, dtype="float64")
 
 
 def test_ranks_that_did_not_converge_come_with_a_warning(pocl: Session) -> None:

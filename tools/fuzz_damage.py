@@ -166,7 +166,10 @@ def damage_cache(content: bytes, rng: Generator) -> bytes:
 
 
 def _other_value(array: NDArray[Any], rng: Generator) -> NDArray[Any]:
-    values = array.reshape(-1).tolist()
+    try:
+        values = array.reshape(-1).tolist()
+    except SystemError:  # An earlier damage has made a text with a character that is none.
+        values = []
     if not values:
         return array
     at = int(rng.integers(len(values)))

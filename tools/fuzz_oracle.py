@@ -95,9 +95,12 @@ def check_edges(content: bytes, graph: Graph) -> None:
     if columns is None:
         columns = [0, 1] if konect and konect[2] == b"unweighted" else [0, 1, 2]
 
+    is_bipartite = bool(konect) and konect[1] == b"bip"
+    as_id = _integer if is_bipartite or graph.ids is None or graph.ids.dtype.kind != "U" else bytes.decode
+
     def edge(row: list[bytes]) -> tuple[Any, ...]:
-        ids: list[Any] = [_integer(row[column]) for column in columns[:2]]
-        if konect and konect[1] == b"bip":
+        ids: list[Any] = [as_id(row[column]) for column in columns[:2]]
+        if is_bipartite:
             ids = [f"L{ids[0]}", f"R{ids[1]}"]
         elif not directed:
             ids.sort()
@@ -107,7 +110,7 @@ def check_edges(content: bytes, graph: Graph) -> None:
     found = Counter()
     for u, v, *weight in zip(*(a.tolist() for a in graph.edge_list() if a is not None), strict=True):
         pair = [names[u], names[v]]
-        found[tuple(pair if directed or (konect and konect[1] == b"bip") else sorted(pair)), *map(float, weight)] += 1
+        found[tuple(pair if directed or is_bipartite else sorted(pair)), *map(float, weight)] += 1
     # The first line may be a size line. If it is read as one, its numbers must fit the other lines.
     for reading in (rows, rows[1:]):
         try:

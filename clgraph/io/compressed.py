@@ -63,7 +63,9 @@ def zip_opener(path: Path) -> Callable[[IO[bytes], str], IO[bytes]] | None:
         if path.suffix.lower() == ".zip":
             raise GraphFileError(f"{path}: cannot be read: {error}") from error
         return None
-    infos = [info for info in found if not info.is_dir() and not info.filename.startswith("__MACOSX/")]
+    # A damaged archive may have a file without a name, for which is_dir() raises an IndexError.
+    files = (info for info in found if info.filename and not info.is_dir())
+    infos = [info for info in files if not info.filename.startswith("__MACOSX/")]
     names = [info.filename for info in infos]
     if names and all(name.endswith(".npy") for name in names):
         return None

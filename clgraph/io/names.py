@@ -74,7 +74,7 @@ def layout(
     if not rows:
         return None
     delimiter = _delimiter(_text(path, *rows[0]))
-    first = next(_fields([_text(path, *rows[0])], delimiter))
+    first = _fields_of(path, *rows[0])
     names = lead.names if has_header else []
     found = None
     if names or columns is not None:
@@ -145,8 +145,7 @@ def _has_header(path: Path, roles: Roles, lead: Lead, columns: Columns | None) -
         return True
     value = [*roles.all][2]
     at = columns.index(value) if columns is not None and value in columns else 2
-    second = _text(path, lead.line, lead.row)
-    row = next(_fields([second], _delimiter(second)), [])
+    row = _fields_of(path, lead.line, lead.row)
     return at < min(len(row), len(lead.names)) and _NUMBER.fullmatch(row[at]) is not None
 
 
@@ -176,7 +175,7 @@ def _blocks(
                 yield lines, rows
                 lines, rows = [], []
     except csv.Error as error:
-        raise file_error(path, f"cannot be parsed: {error}", line=at[0], text=b"") from error
+        raise file_error(path, f"a line of fields (the csv module says: {error})", line=at[0], text=b"") from error
     if rows:
         yield lines, rows
 
@@ -189,6 +188,15 @@ def _fields(lines: Iterable[str], delimiter: str) -> Iterator[list[str]]:
     if not delimiter:
         return (line.split() for line in lines)
     return ([field.strip() for field in row] for row in csv.reader(lines, delimiter=delimiter, skipinitialspace=True))
+
+
+def _fields_of(path: Path, line: int, raw: bytes) -> list[str]:
+    """Return the fields of one row, which may be empty."""
+    text = _text(path, line, raw)
+    try:
+        return next(_fields([text], _delimiter(text)), [])
+    except csv.Error as error:
+        raise file_error(path, f"a line of fields (the csv module says: {error})", line=line, text=raw) from error
 
 
 def _text(path: Path, line: int, raw: bytes) -> str:

@@ -96,9 +96,15 @@ def check_katz_centrality(
     """
     _check_form(graph, centralities, "centralities", least=-np.inf if np.isfinite(change) else None)
     own = np.broadcast_to(np.float64(beta), graph.n_vertices)
+    exponent = -np.frexp(np.abs(own).max(initial=0.0))[1]
+    own = np.ldexp(own, exponent)  # The values are linear in beta, whose sum might leave the range of float64.
     if not (size := float(np.abs(own).sum())) or not np.isfinite(change):
         return
     rounding, values = _rounding(graph, centralities), centralities.astype(np.float64)
+    too_small = 0.0  # The sum of the values that may be rounded to 0.
+    if not normalized:
+        values = np.ldexp(values, exponent)
+        too_small = values.size * float(np.ldexp(np.float64(np.finfo(centralities.dtype).smallest_subnormal), exponent))
     arrived = alpha * sums_along(graph, values, weighted=weighted, backward=False)
     growth = doubt = alpha * _greatest_strength(graph, weighted)
     if normalized:
@@ -108,7 +114,7 @@ def check_katz_centrality(
         factor = float((own * left).sum()) / float((left * left).sum())
         values, arrived = factor * values, factor * arrived
         doubt += growth * float(np.abs(own).max()) * size / float((own * own).sum())
-    allowed = doubt * change + (1 + growth) * rounding * float(np.abs(values).sum()) / size
+    allowed = doubt * change + (1 + growth) * (rounding * float(np.abs(values).sum()) + too_small) / size
     _check_near((arrived + own) / size, values / size, allowed, change)
 
 

@@ -24,6 +24,7 @@ from clgraph.data.graphs.networkx_graphs import Weight
 from clgraph.engine.algorithm import Algorithm
 from clgraph.engine.host import HostPlan
 from clgraph.engine.result import VertexResult
+from clgraph.errors import InputError
 from clgraph.runtime.driver.timing import RunInfo
 from clgraph.runtime.session import SessionLike
 
@@ -128,7 +129,7 @@ def katz_centrality(
     Raises
     ------
     InputError
-        *graph* is not a graph, or an argument is out of range.
+        *graph* is not a graph, an argument is out of range, or centralities are too large for *dtype*.
     GraphError
         A weight is negative or infinite.
     SourceError
@@ -159,9 +160,17 @@ def katz_centrality(
 def _answer(problem: KatzProblem, plan: PowerPlan | HostPlan) -> KatzCentrality:
     values, n_iterations, change = plan.result()
     values = values.astype(np.float64)
-    norm = float(np.linalg.norm(values)) or 1.0 if problem.normalized else 1.0
     with np.errstate(over="ignore", invalid="ignore"):
-        result = KatzCentrality((values / norm).astype(problem.dtype), n_iterations, change / problem.size)
+        if problem.normalized:
+            # The greatest value is near 1, so that no square leaves the range of float64.
+            values = np.ldexp(values, -np.frexp(np.abs(values).max(initial=0.0))[1])
+            found = values / (float(np.linalg.norm(values)) or 1.0)
+        else:
+            found = values * problem.scale
+        found = found.astype(problem.dtype)
+    if change < problem.limit and not np.isfinite(found).all():
+        raise InputError(f"centralities are too large for {found.dtype}; allowed: a smaller beta, or normalized=True")
+    result = KatzCentrality(found, n_iterations, change / problem.size)
     result.graph = problem.graph
     return result
 
@@ -174,7 +183,7 @@ def _check(problem: KatzProblem, result: KatzCentrality) -> None:
         result.centralities,
         change=result.change,
         alpha=problem.alpha,
-        beta=problem.beta if problem.home is None else problem.home,
+        beta=problem.scale * (problem.beta if problem.home is None else problem.home),
         normalized=problem.normalized,
         weighted=problem.is_weighted,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -18,13 +19,18 @@ from clgraph.data.graphs.networkx_graphs import Weight
 class KatzProblem(PowerProblem):
     """A graph whose vertices get a value for all walks that end there.
 
+    All values are divided by *scale*, which changes no bit of the result, since *scale* is a power of 2. Without this,
+    very small or large values would leave the range of float32 or float64.
+
     Attributes
     ----------
     alpha : float
         Factor of a walk for each of its edges.
     beta : float
-        The value that each vertex has by itself, unless *home* has these values.
+        The value that each vertex has by itself, unless *home* has these values; divided by *scale*.
     home : float64 array, shape (n_vertices,), or None
+        Divided by *scale*.
+    scale : float
     normalized : bool
         Whether to divide the result by the root of the sum of squares.
     """
@@ -32,6 +38,7 @@ class KatzProblem(PowerProblem):
     alpha: float = 0.1
     beta: float = 1.0
     home: NDArray[np.float64] | None = None  # type: ignore[misc]
+    scale: float = 1.0
     normalized: bool = True
 
     epilogue = "KATZ"
@@ -72,7 +79,17 @@ def as_problem(
     else:
         beta, home = 0.0, numbers_of("beta", beta, data)
     initial = None if initial is None else numbers_of("initial", initial, data)
+    scale = _power_of_two(
+        max(float(np.abs(each).max(initial=0.0)) for each in (beta, home, initial) if each is not None)
+    )
+    if scale != 1.0:
+        beta, home, initial = (None if each is None else each / scale for each in (beta, home, initial))
     return KatzProblem(
-        data, alpha=alpha, beta=beta, home=home, initial=initial, normalized=checked_flag("normalized", normalized),
-        **common,
+        data, alpha=alpha, beta=beta, home=home, initial=initial, scale=scale,
+        normalized=checked_flag("normalized", normalized), **common,
     ).admitted_if_checked()  # fmt: skip
+
+
+def _power_of_two(largest: float) -> float:
+    """Return the greatest power of 2 that is not above *largest*, or 1 if that is 0."""
+    return math.ldexp(0.5, math.frexp(largest)[1]) if largest else 1.0

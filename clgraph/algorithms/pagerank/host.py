@@ -54,10 +54,8 @@ def solve(problem: PageRankProblem) -> Ranked:
     n, alpha = problem.graph.n_vertices, problem.alpha
     if not n:
         return Ranked(np.zeros(problem.shape, problem.dtype), 0, 0.0)
-    along, strengths = matrix(problem).T, problem.strengths
-    is_dangling = strengths == 0
-    inverse = np.divide(1.0, strengths, out=np.zeros(n), where=~is_dangling)
-
+    along, inverse = matrix(problem).T, problem.inverse_strengths(np.dtype(np.float64))
+    is_dangling = inverse == 0
     start = np.full(n, 1 / n) if problem.initial is None else problem.initial
 
     def ranked(home: NDArray[np.float64]) -> Ranked:

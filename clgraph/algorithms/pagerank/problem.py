@@ -21,7 +21,9 @@ from clgraph.errors import ConvergenceWarning, GraphError, InputError
 
 # Ranks sum to 1, so rounding them to float32 changes their sum of absolute values by up to 6e-8 in each iteration.
 MIN_FLOAT32_TOLERANCE = 1e-6
-MAX_FLOAT32_WEIGHT, MIN_FLOAT32_WEIGHT = 1e28, 1e-28  # Their sums and products are normal float32 numbers.
+MAX_FLOAT32_WEIGHT = 1e28  # Sums and products of such weights are float32 numbers.
+# The least sums of weights whose reciprocals, and products with ranks, are normal numbers of a type.
+MIN_WEIGHTS = {np.dtype(np.float32): 1e-28, np.dtype(np.float64): 1e-290}
 MAX_ITERATIONS = 2**31 - 1
 MAX_BATCH = 16  # distributions, whose float32 ranks of a vertex fill a cache line of 64 bytes
 
@@ -103,7 +105,7 @@ class PowerProblem(GraphProblem):
             raise GraphError(f"entry {at} has weight {weights[at]}; needed: finite weights of at least 0")
         if greatest > MAX_FLOAT32_WEIGHT and self.dtype == np.float32:
             text = f"entry {int(np.argmax(weights))} has weight {greatest:g}; float32 takes weights up to"
-            raise GraphError(f'{text} {MAX_FLOAT32_WEIGHT:g}; dtype="float64" takes all')
+            raise GraphError(f'{text} {MAX_FLOAT32_WEIGHT:g}; dtype="float64" takes larger ones')
         return self
 
     @cached_property
@@ -151,17 +153,30 @@ class PageRankProblem(PowerProblem):
         return self.alpha, *super().numbers[1:]
 
     def scale_of(self, _pull: int) -> NDArray[np.float64] | None:
-        """Return 1 / :attr:`strengths`, and 0 for vertices without outgoing weight; kernels divide by degrees."""
-        if not self.is_weighted:
-            return None
-        found = self.strengths
+        """Return :meth:`inverse_strengths` for the kernels, which divide by degrees if edges have no weights."""
+        return self.inverse_strengths(np.dtype(self.dtype)) if self.is_weighted else None
+
+    def inverse_strengths(self, dtype: np.dtype[Any]) -> NDArray[np.float64]:
+        """Return 1 / :attr:`strengths`, and 0 for vertices without outgoing weight.
+
+        Raises
+        ------
+        GraphError
+            A sum of weights is too small for iterations in *dtype*.
+        """
+        found, least = self.strengths, MIN_WEIGHTS[dtype]
         leaves = found > 0
-        if self.dtype == np.float32 and (found[leaves] < MIN_FLOAT32_WEIGHT).any():
-            at = int(np.argmax(leaves & (found < MIN_FLOAT32_WEIGHT)))
-            text = f"the weights of vertex {at} add up to {found[at]:g}; float32 takes sums from"
-            raise GraphError(f'{text} {MIN_FLOAT32_WEIGHT:g} on; dtype="float64" takes all')
-        with np.errstate(over="ignore"):
-            return np.divide(1.0, found, out=np.zeros_like(found), where=leaves)
+        if (is_small := leaves & (found < least)).any():
+            at = int(np.argmax(is_small))
+            raise GraphError(f"the weights of vertex {at} add up to {found[at]:g}; {takes(dtype, 'sums')}")
+        return np.divide(1.0, found, out=np.zeros_like(found), where=leaves)
+
+
+def takes(dtype: DTypeLike, what: str) -> str:
+    """Return the text of an error about numbers, *what*, that are too small for iterations in *dtype*."""
+    kind = np.dtype(dtype)
+    remedy = '; dtype="float64" takes smaller ones' if kind == np.float32 else ""
+    return f"{kind} takes {what} from {MIN_WEIGHTS[kind]:g} on{remedy}"
 
 
 def strengths(graph: Graph, is_weighted: bool) -> NDArray[np.float64]:
