@@ -1,6 +1,7 @@
 """What algorithms on graphs have in common, each with its table of strategies."""
 
 import math
+import warnings
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
@@ -303,3 +304,17 @@ def test_answers_on_random_graphs_are_right(
     asked = {setting: data.draw(values) for setting, values in DRAWN[name].items()}
     sources = [data.draw(st.lists(st.integers(0, n - 1), min_size=1, max_size=4))] if name in ORACLES else []
     TESTS[name].assert_right(graph, *sources, pocl, strategy, **asked, **options)
+
+
+@pytest.mark.parametrize("factor", [1e-320, 1e-300, 1e300, 2e307])
+def test_weights_of_any_size_are_answered_without_warnings(pocl: Session, factor: float) -> None:
+    rng = np.random.default_rng(5)
+    u, v = rng.integers(0, 40, (2, 160))
+    graph = Graph.from_edges(u, v, factor * rng.integers(1, 9, u.size), n=40)
+    run: dict[str, Any] = {"session": pocl, "verify": True}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        cg.sssp(graph, 0, **run)
+        cg.minimum_spanning_forest(graph, **run)
+        cg.maximal_matching(graph, **run)
+        cg.communities(graph, **run)

@@ -249,7 +249,8 @@ class GraphArrays:
         if weights is None or not weights.size:
             return 1.0
         few = weights[:: 1 + weights.size // _FEW_WEIGHTS]
-        return np.count_nonzero(few <= factor * few.min()) / few.size
+        with np.errstate(over="ignore"):
+            return np.count_nonzero(few <= factor * few.min()) / few.size
 
     @property
     def is_known_symmetric(self) -> bool:
