@@ -105,8 +105,9 @@ def checked_columns(roles: Roles, columns: Any) -> Columns | None:
         check_length("columns", columns)
         names = tuple("" if name is None else name for name in columns)
     known = {*roles.needed, *roles.optional}
-    twice = [name for name in known if names.count(name) > 1]
-    if not all(isinstance(name, str) for name in names) or twice or not set(roles.needed) <= set(names):
+    # Names that are no text are found first, since a numpy array may refuse to be compared with a text.
+    are_names = all(isinstance(name, str) for name in names)
+    if not are_names or any(names.count(name) > 1 for name in known) or not set(roles.needed) <= set(names):
         raise InputError(f"columns = {shown(columns)}; allowed: {allowed}, each once; any other name is passed over")
     return names
 
