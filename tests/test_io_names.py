@@ -80,11 +80,14 @@ def test_wrong_lines_of_files_with_names_are_named(tmp_path: Path, text: Any, op
     "columns", [{"source": "a"}, {"source": "a", "target": "a"}, {"source": "a", "target": 3}, {"x": "y"}]
 )
 def test_wrong_dictionaries_of_columns_are_refused(tmp_path: Path, columns: Any) -> None:
+    with pytest.raises(InputError, match=r"columns = .*a dict from 'source', 'target', and 'weight' if there are any"):
+        cg.read(saved(tmp_path, "a.csv", "a,b\n0,1\n"), columns=columns)
+
+
+def test_names_of_columns_that_are_no_text_are_refused(tmp_path: Path) -> None:
     for columns in (np.zeros(2, [("a", np.int32)]), np.zeros((2, 2)), [np.zeros(2), "source"]):
         with pytest.raises(InputError, match="a name for each column"):
             cg.read(saved(tmp_path, "a.txt", TRAINS), columns=columns)
-    with pytest.raises(InputError, match=r"columns = .*a dict from 'source', 'target', and 'weight' if there are any"):
-        cg.read(saved(tmp_path, "a.csv", "a,b\n0,1\n"), columns=columns)
 
 
 def test_numbers_with_chosen_columns_are_read_as_before(tmp_path: Path) -> None:

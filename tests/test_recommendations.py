@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from estimators import NAMED, SMALL, make_fixture  # noqa: F401
+from test_arguments import Broken
 
 import clgraph as cg
 from clgraph.algorithms.factorization.estimator.estimator import SGDMatrixFactorization
@@ -38,6 +39,8 @@ def test_names_of_items_are_recommended_to_named_users(make: Any) -> None:
     assert model.known_users.tolist() == ["ann", "bob", "cy"]
     with pytest.raises(InputError, match="'dan' is no known user"):
         model.recommend(["ann", "dan"])
+    with pytest.raises(InputError, match=r"user = .*RuntimeError: no"):
+        model.recommend(Broken())
 
 
 def test_equal_scores_are_in_the_order_of_the_items(make: Any) -> None:

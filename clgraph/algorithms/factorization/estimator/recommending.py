@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from clgraph.algorithms.factorization.estimator.fitted import FittedFactorization
 from clgraph.algorithms.factorization.estimator.scikit_learn import check_is_fitted, ndcg_score
 from clgraph.algorithms.factorization.host_model import item_means, predict_pairs
-from clgraph.arguments import checked_count, checked_flag, checked_number, is_array
+from clgraph.arguments import checked_count, checked_flag, checked_number, is_array, refusing
 from clgraph.data.ratings.ratings import Ratings
 from clgraph.errors import InputError
 
@@ -78,7 +78,8 @@ class RecommendingFactorization(FittedFactorization):
         known = self._known
         count = min(checked_count("N", N, 2**31 - 1), known.n_items)
         leave_out = checked_flag("filter_already_liked_items", filter_already_liked_items)
-        several = isinstance(user, list) or (is_array(user) and np.ndim(user) == 1)
+        with refusing("user", user, "a user, or a list or an array of users"):
+            several = isinstance(user, list) or (is_array(user) and np.ndim(user) == 1)
         users = known.user_index(user if several else [user])
         items = np.concatenate([np.empty((0, count), np.int32), *self._best(users, count, leave_out)])
         pairs = np.repeat(users, count), items.ravel().clip(0)
