@@ -149,7 +149,7 @@ def staged(session, monkeypatch):
     Answers get new memory. A GPU that can pins recycled memory that has come often, and writes to it by one copy.
     """
     monkeypatch.setattr("clgraph.runtime.memory.recycled._waiting", [])
-    copy_in_chunks(session, monkeypatch, 2000, CHUNK_BYTES=1000, _TOUCH_BYTES=32, _HUGE_PAGE_BYTES=250)
+    copy_in_chunks(session, monkeypatch, 2000, CHUNK_BYTES=1000, _PAGE_BYTES=32, _HUGE_PAGE_BYTES=250)
     return session
 
 

@@ -40,9 +40,7 @@ _MAX_THREADS = 12
 # The same for memory of another process. On an H200's host 8 threads read it at 24 GB/s, 12 at 20 and 16 at 16.
 _MAX_LENT_THREADS = 8
 _TOUCHED = 3  # While kernels run, the threads touch the pages of 3 parts of a host array at a time.
-# To touch pages, a thread writes to one byte of 1,024. A slice then has over 500 such bytes; numpy would hold the GIL
-# for fewer, while the system makes a page.
-_TOUCH_BYTES = 1024
+_PAGE_BYTES = 4096
 # New memory may consist of huge pages. If two threads write to the same new page, one of them waits for the other. An
 # H200's host writes 28 GB/s to new memory if no slice of a chunk crosses the end of a huge page, and 22 otherwise.
 _HUGE_PAGE_BYTES = 2 << 20
@@ -80,7 +78,7 @@ class _Copiers:
         for at in range(0, target.size, step):
             end = threading.Lock()
             end.acquire()
-            slices: tuple[HostArray, HostArray] = target[at : at + step : _TOUCH_BYTES], _ZERO
+            slices: tuple[HostArray, HostArray] = target[at : at + step : _PAGE_BYTES], _ZERO
             if source is not None:
                 slices = target[at : at + step], source[at : at + step]
             self._tasks.put((*slices, end, self._errors))
