@@ -56,6 +56,8 @@ def test_a_jacobian_is_recovered_from_its_products(pocl: Session, shape: tuple[i
     for products in [*wrong, np.zeros((max(shape) + 1, coloring.n_colors))]:
         with pytest.raises(InputError, match="products of shape"):
             coloring.recover(products)
+    with pytest.raises(InputError, match="products = "):
+        coloring.recover([np.zeros(3), np.zeros(4)])
 
 
 def test_a_full_row_and_column_cost_one_color(pocl: Session) -> None:

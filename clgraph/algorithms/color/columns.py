@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 from clgraph.algorithms.color import ALGORITHM, Coloring, Options
 from clgraph.algorithms.color.problem import MAX_PAIRS, ColoringProblem, as_problem, columns_graph
 from clgraph.algorithms.color.star import conflict_graph, entry_places
-from clgraph.arguments import Seed, checked_flag, refusing, shown
+from clgraph.arguments import Seed, checked_array, checked_flag, refusing, shown
 from clgraph.data.graphs.graph import Graph
 from clgraph.errors import InputError
 from clgraph.runtime.session import SessionLike
@@ -64,7 +64,7 @@ class ColumnColoring(Coloring):
         MissingEdgesError
             The result was unpickled, which leaves the pattern out.
         """
-        products = np.asarray(products)
+        products = checked_array("products", products)
         graph, n_columns = self.graph.sorted_pattern(), self.colors.size
         if products.ndim != 2 or products.shape[1] != self.n_colors or not self._has_rows(graph, products.shape[0]):
             raise InputError(f"products of shape {products.shape}; needed: a row per row of the matrix, and "

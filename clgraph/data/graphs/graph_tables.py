@@ -254,6 +254,8 @@ class GraphOfTables(GraphOfEdges):
         (['a', 'b', 'c'], False)
         """
         directed = None if directed is None else checked_flag("directed", directed)
+        if not isinstance(adjacency, Mapping):
+            raise InputError(f"adjacency = {shown(adjacency)}; allowed: {_LISTS}")
         with refusing("adjacency", adjacency, _LISTS):
             keys, rows = list(adjacency), list(adjacency.values())
             weighted = bool(rows) and all(isinstance(row, Mapping) for row in rows)
