@@ -20,7 +20,7 @@ import itertools
 import statistics
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import geometric_mean
 from typing import Any
@@ -32,6 +32,7 @@ from tabulate import tabulate
 
 from clgraph.errors import VerificationError
 from clgraph.hetero import POLICIES, HeteroScheduler, Work, map_rows
+from clgraph.hetero.report import RoundReport
 from clgraph.report import write_rows
 from clgraph.runtime.session import Session
 
@@ -193,20 +194,24 @@ def measure(
     alone = [timer.alone(session, part) for session in timer.sessions]
     best, split = timer.best_split(args.steps, alone)
     for name, options in policies.items():
-        loads = [timer.case.load] * args.rounds
-        results, report = HeteroScheduler(timer.sessions, **options).run(timer.case.work, loads)
-        for found in (results[0], results[-1]):
-            timer.check(found, options)
-        seconds = [done.total_seconds for done in report.rounds]
+        scheduler, rounds = HeteroScheduler(timer.sessions, **options), list[RoundReport]()
+        for number in range(args.rounds):
+            # Each result is dropped before the second next load, as where a device is timed by itself.
+            (found,), report = scheduler.run(timer.case.work, [timer.case.load])
+            rounds += report.rounds
+            if number in (0, args.rounds - 1):
+                timer.check(found, options)
+        seconds = [done.total_seconds for done in rounds]
         late = statistics.median(seconds[min(LEARNING_ROUNDS, len(seconds) - 1) :])
         row = {"load": timer.name, "policy": name, "devices": list(report.devices), "verified": True}
         row |= {"seconds": late, "wall_seconds": sum(seconds), "round_seconds": seconds}
         row |= {"alone_seconds": alone, "best_seconds": best, "best_split": split}
         row |= {"of_best": late / best, "of_single": late / min(alone)}
         row["efficiency"] = 1 / (late * sum(1 / each for each in alone))
-        yield row | {part: [getattr(done, part) for done in report.rounds] for part in ("items", "steals", "idle")}
+        yield row | {part: [getattr(done, part) for done in rounds] for part in ("items", "steals", "idle")}
         if args.plot:
-            report.plot(Path(f"{args.plot}-{timer.name.replace(', ', '-').replace(' ', '-')}-{name}.png"))
+            stem = f"{timer.name.replace(', ', '-').replace(' ', '-')}-{name}"
+            replace(report, rounds=tuple(rounds)).plot(Path(f"{args.plot}-{stem}.png"))
 
 
 def summary(rows: list[dict[str, Any]]) -> str:
