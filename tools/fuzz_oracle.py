@@ -33,10 +33,10 @@ from clgraph.model.cost import Atomics, Chain, Gathers, Work, estimate
 _NUMBER = re.compile(rb"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?")
 
 
-def _places(roles: Roles) -> dict[bytes, int]:
+def _places(roles: Roles) -> dict[str, int]:
     """Return the role of each name of a column, as a number."""
     words = (*roles.needed.values(), *roles.optional.values())
-    return {name.encode(): role for role, names in enumerate(words) for name in names}
+    return {name: role for role, names in enumerate(words) for name in names}
 
 
 _EDGE_NAMES, _RATING_NAMES = _places(edge_list.ROLES), _places(io_ratings.ROLES)
@@ -54,7 +54,7 @@ def _words(line: bytes) -> list[bytes]:
     return line.split()
 
 
-def _table(content: bytes, names: dict[bytes, int]) -> tuple[list[bytes], list[int] | None, list[list[bytes]]]:
+def _table(content: bytes, names: dict[str, int]) -> tuple[list[bytes], list[int] | None, list[list[bytes]]]:
     """Return the comments before the first row, the columns that a header names, and the rows."""
     comments, columns, rows, header = [], None, [], False
     for line in content.split(b"\n"):
@@ -68,9 +68,9 @@ def _table(content: bytes, names: dict[bytes, int]) -> tuple[list[bytes], list[i
         words = text.replace(b"::", b" ").replace(b",", b" ").split()
         if not rows and not header and not any(map(_NUMBER.fullmatch, words)):
             header = True
-            separator = next((mark for mark in (b"::", b",", b"\t") if mark in text), rb"\s+")
-            fields = re.split(separator, text)
-            keys = [re.sub(rb"[\W_]+", b"", field.lower()) for field in fields]
+            head = text.decode("utf-8", "replace")
+            separator = next((mark for mark in ("::", ",", "\t") if mark in head), r"\s+")
+            keys = [re.sub(r"[\W_]+", "", field.lower()) for field in re.split(separator, head)]
             places = {names[key]: at for at, key in enumerate(keys) if key in names}
             columns = [places[role] for role in sorted(places)] if any(keys) else None
             continue
@@ -133,8 +133,9 @@ def check_triples(content: bytes, ratings: Ratings) -> None:
     """Raise AssertionError unless *ratings* are the ratings in a text file."""
     _, columns, rows = _table(content, _RATING_NAMES)
     user, item, value = columns or (0, 1, 2)
-    given = sorted((_integer(row[user]), _integer(row[item]), float(row[value])) for row in rows)
     assert ratings.user_ids is not None and ratings.item_ids is not None
+    as_id = bytes.decode if ratings.user_ids.dtype.kind == "U" else _integer
+    given = sorted((as_id(row[user]), as_id(row[item]), float(row[value])) for row in rows)
     users, items = ratings.user_ids[ratings.users].tolist(), ratings.item_ids[ratings.items].tolist()
     values = ratings.values.tolist()
     assert [pair for *pair, _ in given] == [list(pair) for pair in zip(users, items, strict=True)], "other pairs"
