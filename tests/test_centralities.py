@@ -1,5 +1,6 @@
 """HITS, eigenvector and Katz centralities against the definition and networkx, on graphs of every kind."""
 
+import re
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -115,18 +116,33 @@ def test_katz_centralities_are_linear_in_beta(session: Session, beta: float) -> 
         run: dict[str, Any] = {"strategy": strategy, "session": session, "alpha": 0.01, "verify": True}
         for dtype, rounding in (("float32", 1e-5), ("float64", 1e-12)):
             run |= {"dtype": dtype, "tol": max(rounding, 1e-6)}
-            own = np.full(graph.n_vertices, beta)
             usual = cg.katz_centrality(graph, **run).centralities
-            for value in (beta, own, -beta):
+            for value in (beta, np.full(graph.n_vertices, beta), -beta):
                 found = cg.katz_centrality(graph, beta=value, **run).centralities
                 np.testing.assert_allclose(np.abs(found), usual, rtol=rounding)
-            if 1e-300 < beta < float(np.finfo(dtype).max) / 10:
+            if beta < float(np.finfo(dtype).max) / 10:
                 usual = cg.katz_centrality(graph, normalized=False, **run).centralities
                 found = cg.katz_centrality(graph, beta=beta, normalized=False, **run).centralities
-                np.testing.assert_allclose(found, usual.astype(np.float64) * beta, rtol=rounding, atol=1e-44)
-            elif beta > 1:
+                # Below the normal numbers of a type, values are multiples of its smallest one.
+                multiple = float(np.finfo(dtype).smallest_subnormal)
+                np.testing.assert_allclose(found, usual.astype(np.float64) * beta, rtol=rounding, atol=multiple)
+                continue
+            for max_iter in (2, 1000):
                 with pytest.raises(InputError, match=f"too large for {dtype}"):
-                    cg.katz_centrality(graph, beta=beta, normalized=False, **run)
+                    cg.katz_centrality(graph, beta=beta, normalized=False, max_iter=max_iter, **run)
+
+
+def test_small_values_beside_large_ones_are_kept(session: Session) -> None:
+    graph = cg.generators.path(4)
+    for strategy in strategies_of(session):
+        run: dict[str, Any] = {"strategy": strategy, "session": session, "normalized": False, "verify": True}
+        for dtype, own in (("float32", [1e30, 1e-8, 1e-15, 0]), ("float64", [1e300, 1e-20, 1e-30, 0])):
+            found = cg.katz_centrality(graph, alpha=0.0, beta=own, dtype=dtype, **run).centralities
+            np.testing.assert_allclose(found, own, rtol=1e-6)
+        found = cg.katz_centrality(
+            graph, alpha=0.3, beta=1e-200, initial=[1e200] * 4, max_iter=3000, dtype="float64", **run
+        ).centralities
+        np.testing.assert_allclose(found, np.array([100, 130, 130, 100]) / 61e200, rtol=1e-6)
 
 
 def test_results_become_tables_and_attributes_of_nodes(pocl: Session) -> None:
@@ -162,12 +178,18 @@ def test_bad_arguments_are_refused(pocl: Session) -> None:
         for call, _ in FUNCTIONS.values():
             with pytest.raises(GraphError, match="weight"):
                 call(matrix, session=pocl, strategy="rows", weight="weight")
-    for weight, dtype in ((1e-30, "float32"), (1e-300, "float64")):
-        with pytest.raises(GraphError, match=f"the greatest weight is {weight}; {dtype} takes weights from"):
-            cg.hits(sp.csr_array(np.full((2, 2), weight)), session=pocl, dtype=dtype, weight="weight")
+    for weight, dtype in ((1e-30, "float32"), (1e-300, "float64"), (5e307, "float64")):
+        matrix = sp.csr_array(np.full((2, 2), weight))
+        for call, _ in FUNCTIONS.values():
+            with pytest.raises(GraphError, match=re.escape(f"of entry 0, is {weight:g}; {dtype} takes")):
+                call(matrix, session=pocl, dtype=dtype, weight="weight")
+    with pytest.raises(InputError, match="initial is 0, or almost 0"):
+        cg.hits(sp.csr_array([[0, 1e-50], [0, 1.0]]), initial={0: 1}, session=pocl, dtype="float32", weight="weight")
+    with pytest.raises(InputError, match="initial is too large for float32"):
+        cg.katz_centrality(graph, initial=[1e46] * 4, session=pocl, dtype="float32")
     with pytest.raises(GraphError, match="no edge"):
         cg.hits(sp.csr_array(([0.0], ([0], [1])), shape=(2, 2)), session=pocl)
-    with pytest.raises(InputError, match="initial is 0 at all"):
+    with pytest.raises(InputError, match="initial is 0, or almost 0"):
         cg.hits(Graph.from_edges([0], [1], directed=True), initial=[0, 1], session=pocl)
 
 

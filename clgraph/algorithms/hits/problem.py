@@ -9,14 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from clgraph.algorithms.pagerank.problem import (
-    MIN_WEIGHTS,
-    PowerProblem,
-    checked_common,
-    distribution,
-    strengths,
-    takes,
-)
+from clgraph.algorithms.pagerank.problem import WEIGHTS, PowerProblem, checked_common, distribution, strengths
 from clgraph.arguments import checked_flag
 from clgraph.data.graphs.graph import Graph
 from clgraph.data.graphs.networkx_graphs import Weight
@@ -57,10 +50,9 @@ class HitsProblem(PowerProblem):
         graph = self.graph
         if graph.n_vertices and not (graph.n_edges and (not self.is_weighted or graph.weight_range[1] > 0)):
             raise GraphError("no edge has a weight above 0; hubs and authorities need one")
-        if self.is_weighted and graph.n_edges and graph.weight_range[1] < MIN_WEIGHTS[np.dtype(self.dtype)]:
-            raise GraphError(f"the greatest weight is {graph.weight_range[1]:g}; {takes(self.dtype, 'weights')}")
-        if graph.n_vertices and self.initial is not None and not float(self.strengths @ self.initial) > 0:
-            raise InputError("initial is 0 at all vertices with outgoing edges")
+        least = WEIGHTS[np.dtype(self.dtype)][0]
+        if graph.n_vertices and self.initial is not None and not float(self.strengths @ self.initial) >= least:
+            raise InputError("initial is 0, or almost 0, at all vertices with outgoing edges")
         return self
 
 

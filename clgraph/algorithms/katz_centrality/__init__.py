@@ -168,8 +168,11 @@ def _answer(problem: KatzProblem, plan: PowerPlan | HostPlan) -> KatzCentrality:
         else:
             found = values * problem.scale
         found = found.astype(problem.dtype)
-    if change < problem.limit and not np.isfinite(found).all():
-        raise InputError(f"centralities are too large for {found.dtype}; allowed: a smaller beta, or normalized=True")
+    if np.isfinite(change) and not np.isfinite(found).all():
+        wider = 'dtype="float64", ' if found.dtype == np.float32 else ""
+        raise InputError(
+            f"centralities are too large for {found.dtype}; allowed: {wider}a smaller alpha or beta, or normalized=True"
+        )
     result = KatzCentrality(found, n_iterations, change / problem.size)
     result.graph = problem.graph
     return result

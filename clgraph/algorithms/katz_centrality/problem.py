@@ -13,14 +13,18 @@ from numpy.typing import DTypeLike, NDArray
 from clgraph.algorithms.pagerank.problem import PowerProblem, checked_common, numbers_of
 from clgraph.arguments import checked_flag, checked_number
 from clgraph.data.graphs.networkx_graphs import Weight
+from clgraph.errors import InputError
+
+# For each type, numbers from 2^-k to 2^k are in the middle of its range, which they do not leave in the iterations.
+_MIDDLE = {np.dtype(np.float32): 64, np.dtype(np.float64): 512}
 
 
 @dataclass(frozen=True, eq=False)
 class KatzProblem(PowerProblem):
     """A graph whose vertices get a value for all walks that end there.
 
-    All values are divided by *scale*, which changes no bit of the result, since *scale* is a power of 2. Without this,
-    very small or large values would leave the range of float32 or float64.
+    The values that vertices have by themselves are divided by *scale*, and the result is multiplied by it, so that tiny
+    and huge values do not leave the range of the type. It is a power of 2, so it rounds nothing.
 
     Attributes
     ----------
@@ -79,17 +83,18 @@ def as_problem(
     else:
         beta, home = 0.0, numbers_of("beta", beta, data)
     initial = None if initial is None else numbers_of("initial", initial, data)
-    scale = _power_of_two(
-        max(float(np.abs(each).max(initial=0.0)) for each in (beta, home, initial) if each is not None)
-    )
+    scale = _scale(float(np.abs(beta if home is None else home).max(initial=0.0)), common["dtype"])
     if scale != 1.0:
         beta, home, initial = (None if each is None else each / scale for each in (beta, home, initial))
+    if initial is not None and not (np.abs(initial) <= np.finfo(common["dtype"]).max).all():
+        raise InputError(f"initial is too large for {common['dtype']}, or beta is too small beside it")
     return KatzProblem(
         data, alpha=alpha, beta=beta, home=home, initial=initial, scale=scale,
         normalized=checked_flag("normalized", normalized), **common,
     ).admitted_if_checked()  # fmt: skip
 
 
-def _power_of_two(largest: float) -> float:
-    """Return the greatest power of 2 that is not above *largest*, or 1 if that is 0."""
-    return math.ldexp(0.5, math.frexp(largest)[1]) if largest else 1.0
+def _scale(largest: float, dtype: np.dtype[Any]) -> float:
+    """Return the power of 2 by which *largest* is divided, such that it is in the middle of the range of *dtype*."""
+    middle, exponent = _MIDDLE[np.dtype(dtype)], math.frexp(largest)[1]
+    return math.ldexp(1.0, exponent - min(max(exponent, -middle), middle)) if largest else 1.0

@@ -54,7 +54,7 @@ def solve(problem: PageRankProblem) -> Ranked:
     n, alpha = problem.graph.n_vertices, problem.alpha
     if not n:
         return Ranked(np.zeros(problem.shape, problem.dtype), 0, 0.0)
-    along, inverse = matrix(problem).T, problem.inverse_strengths(np.dtype(np.float64))
+    along, inverse = matrix(problem).T, problem.inverse_strengths
     is_dangling = inverse == 0
     start = np.full(n, 1 / n) if problem.initial is None else problem.initial
 

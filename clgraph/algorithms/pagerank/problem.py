@@ -21,9 +21,10 @@ from clgraph.errors import ConvergenceWarning, GraphError, InputError
 
 # Ranks sum to 1, so rounding them to float32 changes their sum of absolute values by up to 6e-8 in each iteration.
 MIN_FLOAT32_TOLERANCE = 1e-6
-MAX_FLOAT32_WEIGHT = 1e28  # Sums and products of such weights are float32 numbers.
-# The least sums of weights whose reciprocals, and products with ranks, are normal numbers of a type.
-MIN_WEIGHTS = {np.dtype(np.float32): 1e-28, np.dtype(np.float64): 1e-290}
+# For each type, the range of greatest weights whose products with values from 1 / n to 1, and their sums, stay in its
+# range of normal numbers. The sums of the weights of vertices have the same least value in PageRank.
+WEIGHTS = {np.dtype(np.float32): (1e-28, 1e28), np.dtype(np.float64): (1e-290, 1e290)}
+_REMEDY = {np.dtype(np.float32): '; dtype="float64" takes others', np.dtype(np.float64): ""}
 MAX_ITERATIONS = 2**31 - 1
 MAX_BATCH = 16  # distributions, whose float32 ranks of a vertex fill a cache line of 64 bytes
 
@@ -103,9 +104,10 @@ class PowerProblem(GraphProblem):
         if least < 0 or not math.isfinite(greatest):
             at = int(np.argmax(~((weights >= 0) & np.isfinite(weights))))
             raise GraphError(f"entry {at} has weight {weights[at]}; needed: finite weights of at least 0")
-        if greatest > MAX_FLOAT32_WEIGHT and self.dtype == np.float32:
-            text = f"entry {int(np.argmax(weights))} has weight {greatest:g}; float32 takes weights up to"
-            raise GraphError(f'{text} {MAX_FLOAT32_WEIGHT:g}; dtype="float64" takes larger ones')
+        low, high = WEIGHTS[np.dtype(self.dtype)]
+        if not low <= greatest <= high and greatest > 0:
+            text = f"the greatest weight, of entry {int(np.argmax(weights))}, is {greatest:g}; {self.dtype} takes"
+            raise GraphError(f"{text} {low:g} to {high:g}{_REMEDY[np.dtype(self.dtype)]}")
         return self
 
     @cached_property
@@ -153,30 +155,26 @@ class PageRankProblem(PowerProblem):
         return self.alpha, *super().numbers[1:]
 
     def scale_of(self, _pull: int) -> NDArray[np.float64] | None:
-        """Return :meth:`inverse_strengths` for the kernels, which divide by degrees if edges have no weights."""
-        return self.inverse_strengths(np.dtype(self.dtype)) if self.is_weighted else None
+        """Return :attr:`inverse_strengths` for the kernels, which divide by degrees if edges have no weights."""
+        return self.inverse_strengths if self.is_weighted else None
 
-    def inverse_strengths(self, dtype: np.dtype[Any]) -> NDArray[np.float64]:
-        """Return 1 / :attr:`strengths`, and 0 for vertices without outgoing weight.
+    @cached_property
+    def inverse_strengths(self) -> NDArray[np.float64]:
+        """1 / :attr:`strengths`, and 0 for vertices without outgoing weight.
 
         Raises
         ------
         GraphError
-            A sum of weights is too small for iterations in *dtype*.
+            A sum of weights is too small for the type of the ranks.
         """
-        found, least = self.strengths, MIN_WEIGHTS[dtype]
-        leaves = found > 0
-        if (is_small := leaves & (found < least)).any():
+        found, kind = self.strengths, np.dtype(self.dtype)
+        low, leaves = WEIGHTS[kind][0], found > 0
+        if self.is_weighted and (is_small := leaves & (found < low)).any():
             at = int(np.argmax(is_small))
-            raise GraphError(f"the weights of vertex {at} add up to {found[at]:g}; {takes(dtype, 'sums')}")
+            raise GraphError(
+                f"the weights of vertex {at} add up to {found[at]:g}; {kind} takes sums from {low:g} on{_REMEDY[kind]}"
+            )
         return np.divide(1.0, found, out=np.zeros_like(found), where=leaves)
-
-
-def takes(dtype: DTypeLike, what: str) -> str:
-    """Return the text of an error about numbers, *what*, that are too small for iterations in *dtype*."""
-    kind = np.dtype(dtype)
-    remedy = '; dtype="float64" takes smaller ones' if kind == np.float32 else ""
-    return f"{kind} takes {what} from {MIN_WEIGHTS[kind]:g} on{remedy}"
 
 
 def strengths(graph: Graph, is_weighted: bool) -> NDArray[np.float64]:
