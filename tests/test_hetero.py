@@ -4,6 +4,7 @@ import dataclasses
 import threading
 import time
 import warnings
+import weakref
 from types import SimpleNamespace
 
 import hetero_loads
@@ -219,6 +220,41 @@ def test_large_parts_go_in_pieces_by_way_of_pinned_chunks(pair, policy, monkeypa
     )
     check_every_load(devices, policy)
     assert len(launched) > 20
+
+
+def test_four_pieces_are_in_flight(pocl, monkeypatch):
+    """The kernel of the first piece may take long, so later pieces are copied meanwhile. Few pieces need memory."""
+    monkeypatch.setattr("clgraph.hetero.runner.PIECE_BYTES", 1 << 12)
+    session = Session(pocl.device)
+    session.commands.facts = dataclasses.replace(session.facts, is_cpu=False, max_alloc_bytes=1 << 15)
+    runner, x, events = Runner(session, SQUARE), np.arange(1 << 13, dtype=np.float32), []
+    launch, read = Runner._launch, Runner._read
+    monkeypatch.setattr(Runner, "_launch", lambda self, *part: events.append(1) or launch(self, *part))
+    monkeypatch.setattr(Runner, "_read", lambda self, piece: events.append(-1) or read(self, piece))
+    out = np.zeros_like(x)
+    runner.begin(x, {"out": out})
+    runner.run(0, x.size)
+    assert np.allclose(out, squares(x))
+    assert max(np.cumsum(events)) == 4 and sum(events) == 0 and len(events) > 8
+
+
+def test_a_cut_that_copies_keeps_no_piece_after_its_use(pocl, monkeypatch):
+    monkeypatch.setattr("clgraph.hetero.runner.PIECE_BYTES", 1 << 12)
+    for lengths, most in ((np.full(2000, 5), 1.3), (np.repeat([200, 1], [50, 1950]), 0.9)):
+        runner, living = as_on_a_gpu(pocl, lengths, 1, 0), []
+        cut = runner.work.cut
+
+        def copied(load, start, stop, cut=cut, living=living):
+            values = {name: array.copy() for name, array in cut(load, start, stop).items()}
+            living.append(weakref.ref(values["row_values"]))
+            return values
+
+        object.__setattr__(runner.work, "cut", copied)
+        kept, whole = [], lengths.sum()
+        for _, _, values in runner._pieces(0, lengths.size):
+            del values
+            kept.append(sum(each().size for each in living if each() is not None))
+        assert max(kept) <= most * whole and kept[-1] <= 0.3 * whole
 
 
 FALLING = np.repeat([200, 20, 4, 1], [20, 80, 400, 1203])

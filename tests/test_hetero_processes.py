@@ -25,6 +25,7 @@ from clgraph.errors import (
 )
 from clgraph.hetero import POLICIES, Kernel, Work, map_rows, process_runner, shared_copy
 from clgraph.hetero.process_runner import ProcessDevice, devices_of
+from clgraph.hetero.runner import Runner
 from clgraph.lent_memory import is_readable, lend
 from clgraph.multi_device.member import Member
 from clgraph.multi_device.processes import Processes
@@ -253,7 +254,7 @@ def test_ctrl_c_ends_the_processes_and_the_next_run_starts_new_ones() -> None:
 # ---- which devices have processes
 
 
-def test_named_gpus_have_processes_and_other_devices_have_sessions(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_named_gpus_are_started_together_and_other_devices_have_sessions(monkeypatch: pytest.MonkeyPatch) -> None:
     name, started = name_of(session_on(DEVICES[0])), list[str]()
     gpu, other = (SimpleNamespace(type=getattr(process_runner.cl.device_type, kind)) for kind in ("GPU", "CPU"))
     monkeypatch.setattr(process_runner, "names_of", lambda devices: None if devices == [name] else ["a", name, "b"])
@@ -266,6 +267,23 @@ def test_named_gpus_have_processes_and_other_devices_have_sessions(monkeypatch: 
     assert started == ["a", "b"]
     assert all(isinstance(each, Session) for each in devices_of([name]))
     assert devices_of("all") == ["a", name, "b", "beside 3"]
+
+
+def test_the_first_of_several_gpus_is_warm_before_a_load_is_timed(
+    twins: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = Session(session_on(DEVICES[0]).device)
+    session.commands.facts = dataclasses.replace(session.facts, is_cpu=False)
+    parts, run = list[int](), Runner.run
+    monkeypatch.setattr(Runner, "run", lambda self, *part: parts.append(part[1] - part[0]) or run(self, *part))
+    scheduler = cg.HeteroScheduler([session, twins[1]], policy="static", ratios=[1, 0])
+    for _ in range(2):
+        results, _ = scheduler.run(SQUARE, [numbers(N)] * 2)
+        assert all(np.allclose(found, squares(numbers(N))) for found in results)
+    assert parts == [N // 100, *[N] * 6]  # a sub-load, two loads that are dropped, and four that are not
+    parts.clear()
+    cg.HeteroScheduler([session], policy="static").run(SQUARE, [numbers(N)])
+    assert parts == [N // 100, N]
 
 
 def test_the_first_gpu_has_a_session_and_all_have_one_if_processes_may_not_read_this_memory(

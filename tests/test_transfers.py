@@ -26,8 +26,8 @@ from clgraph.lent_memory import lend
 from clgraph.model.recipe import Array, Loop, Phase, Recipe, Setting, Use
 from clgraph.runtime.driver import opencl
 from clgraph.runtime.memory import recycled, staging
+from clgraph.runtime.memory.copiers import Copiers
 from clgraph.runtime.memory.recycled import Pinned
-from clgraph.runtime.memory.staging import _Copiers
 from clgraph.runtime.session import Session
 
 IOTA = "primitives/fill.cl"
@@ -149,7 +149,8 @@ def staged(session, monkeypatch):
     Answers get new memory. A GPU that can pins recycled memory that has come often, and writes to it by one copy.
     """
     monkeypatch.setattr("clgraph.runtime.memory.recycled._waiting", [])
-    copy_in_chunks(session, monkeypatch, 2000, CHUNK_BYTES=1000, _PAGE_BYTES=32, _HUGE_PAGE_BYTES=250)
+    copy_in_chunks(session, monkeypatch, 2000, CHUNK_BYTES=1000, _HUGE_PAGE_BYTES=250)
+    monkeypatch.setattr("clgraph.runtime.memory.copiers._PAGE_BYTES", 32)
     return session
 
 
@@ -172,6 +173,7 @@ def test_large_copies_go_through_pinned_chunks(staged, size):
 def test_parts_of_a_copy_to_the_host_begin_at_huge_pages(monkeypatch):
     monkeypatch.setattr("clgraph.runtime.memory.staging.CHUNK_BYTES", 1 << 16)
     whole = np.zeros(1 << 19, np.uint8)
+    assert not staging._parts(whole[:0], 4096)
     for first, size in ((0, 1 << 19), (7, 300_000), (4095, 262_144), (11, 100_000), (3, 5)):
         host = whole[first : first + size]
         for lent in (host, lend(host)):
@@ -182,12 +184,22 @@ def test_parts_of_a_copy_to_the_host_begin_at_huge_pages(monkeypatch):
             assert all((host.ctypes.data + start) % 4096 == 0 for start in starts[1:])
 
 
+def test_an_error_of_a_copying_thread_is_raised_once(staged, monkeypatch):
+    host = np.arange(4000)
+    with monkeypatch.context() as patch:
+        patch.setattr("clgraph.runtime.memory.copiers._copy", lambda *_: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            staged.upload(host)
+    for _ in range(3):
+        assert np.array_equal(staged.upload(host).get(), host)
+
+
 @pytest.mark.parametrize("size", [600, 30_000])
 def test_pages_are_touched_while_kernels_run(staged, held, size, monkeypatch):
     host = np.random.default_rng(size).integers(2**62, size=size)
     array = staged.upload(host)
     staged.finish()
-    touched, submit = [], _Copiers.submit
+    touched, submit = [], Copiers.submit
 
     def counted(self, target, source=None):
         touched.append(target.size if source is None else 0)
@@ -196,7 +208,7 @@ def test_pages_are_touched_while_kernels_run(staged, held, size, monkeypatch):
             let_go(held)
 
     cl.enqueue_barrier(staged.queue, wait_for=[held])
-    monkeypatch.setattr(_Copiers, "submit", counted)
+    monkeypatch.setattr(Copiers, "submit", counted)
     later = threading.Timer(60, let_go, [held])  # ends a read that waits for kernels before it touches pages
     later.start()
     assert np.array_equal(array.get(), host) and sum(touched) == host.nbytes and later.is_alive()

@@ -1,4 +1,4 @@
-"""Runs parts of loads in the processes of several GPUs, each of which has a process of its own."""
+"""Runs parts of loads on several GPUs. The caller's process drives the first GPU, and a process each other one."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from clgraph.runtime.devices import beside_gpus, sessions_of
 from clgraph.runtime.discovery.selection import select_device
 from clgraph.runtime.driver import opencl as cl
 from clgraph.runtime.memory.arrays import DeviceArray, number_type
-from clgraph.runtime.memory.staging import HostArray
-from clgraph.runtime.session import as_session
+from clgraph.runtime.memory.copiers import HostArray
+from clgraph.runtime.session import Session, as_session
 
 # A device's first large copies are slow. On an H200 the first load takes up to 2.2 times a later load's time, and the
 # second one up to 1.2 times.
@@ -86,6 +86,25 @@ def _in_processes(names: Sequence[str]) -> list[Any]:
     return [as_session(first), *devices]
 
 
+class GPURunner(Runner):
+    """A runner that computes parts of loads on one of several GPUs in the caller's process.
+
+    Before it computes a whole load for the first time, it computes it twice without being timed, since the policy
+    compares this GPU with GPUs that are warm. *warm* has the keys of the works of which the GPU has computed a load.
+    """
+
+    def __init__(self, session: Session, work: Work, *, is_warm: bool, warm: set[Any]) -> None:
+        super().__init__(session, work, is_warm=is_warm)
+        self._warm = warm
+
+    def prepare(self, start: int, stop: int) -> None:
+        """Warm the GPU up, if the part is the whole load."""
+        n_items = len(next(iter(self._outputs.values())))
+        if stop - start == n_items and self.work.key not in self._warm:
+            self.compute_and_drop(n_items, _WARM_UPS)
+            self._warm.add(self.work.key)
+
+
 class ProcessRunner(Runner):
     """A runner that computes parts of loads in the process of one GPU.
 
@@ -103,7 +122,7 @@ class ProcessRunner(Runner):
         self._sent_kernel = replace(self._kernel, work_items=None)
         self._names = device.call(_parameters, self._sent_kernel)
         self._token, self._n_loads = device.processes.new_key(self), 0
-        self._here: Runner | None = None
+        self._here: GPURunner | None = None
         self._given: dict[str, Any] | None = None  # The values that all parts of the load share.
         self._generation: int | None = None  # The generation of the process that keeps a runner of this work.
 
@@ -115,8 +134,15 @@ class ProcessRunner(Runner):
 
     def prepare(self, start: int, stop: int) -> None:
         """Make a runner of this process, and warm it up, if the part is the whole load."""
-        if self._is_whole(start, stop):
-            self._warm_here()
+        if not self._is_whole(start, stop):
+            return
+        if self._here is None:
+            self._here = GPURunner(as_session(self.device.name), self.work, is_warm=True, warm=self.device.warm_here)
+        self._here.begin(self._load, self._outputs)
+        try:
+            self._here.prepare(start, stop)
+        finally:
+            self._here.end()
 
     def run(self, start: int, stop: int) -> None:
         """Compute the items *start* … *stop* − 1 of the load, and write the results into the output arrays."""
@@ -145,19 +171,6 @@ class ProcessRunner(Runner):
 
     def _is_whole(self, start: int, stop: int) -> bool:
         return stop - start == self._n_items
-
-    def _warm_here(self) -> None:
-        if self._here is None:
-            is_warm = self.work.key in self.device.warm_here
-            self._here = Runner(as_session(self.device.name), self.work, is_warm=is_warm)
-        if not self._here.is_warm:
-            self._here.begin(self._load, self._outputs)
-            try:
-                # The policy compares this device with devices that are warm.
-                self._here.warm_up(self._n_items, _WARM_UPS)
-            finally:
-                self._here.end()
-            self.device.warm_here.add(self.work.key)
 
     def _run_there(self, start: int, stop: int) -> None:
         if self._given is None:

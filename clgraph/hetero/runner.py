@@ -21,12 +21,13 @@ from clgraph.runtime.devices import speed_of
 from clgraph.runtime.driver import opencl as cl
 from clgraph.runtime.driver.failure import typed_errors
 from clgraph.runtime.memory.arrays import DeviceArray, enqueue_copies, number_type
-from clgraph.runtime.memory.staging import LEAST_BYTES, HostArray, hold
+from clgraph.runtime.memory.copiers import HostArray
+from clgraph.runtime.memory.staging import LEAST_BYTES, hold
 from clgraph.runtime.session import Session
 
 # Least size of a piece of a part, in bytes. Smaller pieces do not use the whole bandwidth of the bus.
 PIECE_BYTES = 32 << 20
-# A part is cut into at most 4 pieces, unless they would be too large. At most 4 pieces are in flight.
+# A part is cut into at most 4 pieces, unless a piece would be too large. At most 4 pieces are in flight.
 _MOST_PIECES = 4
 # Pieces have equal numbers of items, unless one of them would have over 1.25 times the bytes of the average piece.
 _MOST_UNEVEN = 1.25
@@ -93,18 +94,22 @@ class Runner:
                 f"for what the work says it writes; it takes {', '.join(self._names)}"
             )
 
-    def warm_up(self, n_items: int, times: int = 1) -> None:
-        """Compute the first items of a load some *times* before anything is timed,
-        because some drivers compile at the first launch.
+    def warm_up(self, n_items: int) -> None:
+        """Compute the first items of a load before one is timed, because some drivers compile at the first launch."""
+        if not self.is_warm:
+            self.compute_and_drop(n_items)
+            self.is_warm = True
+
+    def compute_and_drop(self, n_items: int, times: int = 1) -> None:
+        """Compute the first items of a load some *times*.
 
         The results are dropped, since another device may be writing these items.
         """
-        if not self.is_warm:
-            outputs = self._outputs
-            self._outputs = {name: np.empty_like(array[:n_items]) for name, array in outputs.items()}
-            for _ in range(times):
-                self.run(0, n_items)
-            self._outputs, self.is_warm = outputs, True
+        outputs = self._outputs
+        self._outputs = {name: np.empty_like(array[:n_items]) for name, array in outputs.items()}
+        for _ in range(times):
+            self.run(0, n_items)
+        self._outputs = outputs
 
     def prepare(self, start: int, stop: int) -> None:
         """Do what must happen once before the items *start* … *stop* − 1 are computed and timed."""
@@ -152,6 +157,7 @@ class Runner:
         if facts.is_cpu or count == 1:
             yield start, stop, values
             return
+        del values  # They may be copies, and so may those of the pieces.
         yield from self._divided(start, stop, n_bytes, count)
 
     def _cut(self, start: int, stop: int) -> tuple[Values, int]:
@@ -164,16 +170,18 @@ class Runner:
         """Cut the items into *count* pieces of about *n_bytes* / *count* bytes each."""
         grain = self.work.grain
         step = -(-(stop - start) // count // grain) * grain
-        even = [(first, last, *self._cut(first, last)) for first, last in pairwise([*range(start, stop, step), stop])]
-        sizes = [size for *_, size in even]
+        bounds = [*pairwise([*range(start, stop, step), stop])]
+        cuts, sizes = map(list, zip(*(self._cut(first, last) for first, last in bounds), strict=True))
         if len(sizes) == 1 or max(sizes) <= _MOST_UNEVEN * sum(sizes) / len(sizes):
-            yield from ((first, last, values) for first, last, values, _ in even)
+            for first, last in bounds:
+                yield first, last, cuts.pop(0)
             return
+        del cuts
         each = (sum(sizes) - n_bytes) / (len(sizes) - 1)  # bytes of arrays that each piece has whole
         starts = range(start, stop, grain)
         wanted = [each + (n_bytes - each) * k / count for k in range(1, count)]
-        cuts = [bisect_left(starts, least, lo=1, key=lambda item: self._cut(start, item)[1]) for least in wanted]
-        for first, last in pairwise(sorted({start, *(starts[k] for k in cuts if k < len(starts)), stop})):
+        places = [bisect_left(starts, least, lo=1, key=lambda item: self._cut(start, item)[1]) for least in wanted]
+        for first, last in pairwise(sorted({start, *(starts[k] for k in places if k < len(starts)), stop})):
             yield first, last, self.work.cut(self._load, first, last)
 
     def _n_work_items(self, n: int, scope: Mapping[str, Any]) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import warnings
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -17,7 +18,7 @@ from clgraph.arguments import check_choice, checked_count, checked_flag, checked
 from clgraph.errors import DeviceDroppedWarning, InputError, KernelBuildError, NoDeviceError
 from clgraph.hetero.learning import POLICIES
 from clgraph.hetero.policies import Policy
-from clgraph.hetero.process_runner import ProcessDevice, ProcessRunner, devices_of
+from clgraph.hetero.process_runner import GPURunner, ProcessDevice, ProcessRunner, devices_of
 from clgraph.hetero.report import HeteroReport
 from clgraph.hetero.rounds import compute_round
 from clgraph.hetero.runner import Runner
@@ -46,7 +47,8 @@ class HeteroScheduler:
     ----------
     devices : "all", or a sequence of str, Session or pyopencl.Device
         ``"all"`` takes all GPUs and one runtime of the CPU, less a core for each GPU. Sub-devices are devices; see
-        :func:`clgraph.hetero.sub_devices`. Several GPUs that are given by name, or by ``"all"``, have a process each.
+        :func:`clgraph.hetero.sub_devices`. If several GPUs are given by name, or by ``"all"``, each of them but the
+        first has a process of its own.
     policy : {"hass", "greedy", "min_min", "qilin", "static", "guided"}
         The rule that assigns items to devices; ``docs/hetero.md`` describes the policies. What a policy learns about
         a kernel is used in later calls, too.
@@ -99,6 +101,8 @@ class HeteroScheduler:
         self._ratios = self._checked_ratios(ratios)
         self._learned: dict[tuple[Any, ...], Policy] = {}
         self._warm: set[tuple[Any, Session]] = set()  # Pairs of a work and a session on which the work has run before.
+        # For the first of several GPUs, the keys of works of which it has computed whole loads.
+        self._warm_loads = defaultdict[Session, set[Any]](set)
         self._running = threading.Lock()
 
     def run(self, work: Work, loads: Iterable[Any], *, out: Sequence[NDArray[Any]] | None = None) -> HeteroRun:
@@ -163,6 +167,8 @@ class HeteroScheduler:
         """Return the runner that computes parts of loads with *session*."""
         if isinstance(session, ProcessDevice):
             return ProcessRunner(session, work, is_warm=is_warm)
+        if not session.facts.is_cpu and any(isinstance(each, ProcessDevice) for each in self.sessions):
+            return GPURunner(session, work, is_warm=is_warm, warm=self._warm_loads[session])
         return Runner(session, work, is_warm=is_warm)
 
     def _checked_ratios(self, ratios: Sequence[float] | None) -> dict[Session, float] | None:

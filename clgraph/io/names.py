@@ -175,7 +175,7 @@ def _blocks(
                 yield lines, rows
                 lines, rows = [], []
     except csv.Error as error:
-        raise file_error(path, f"a line of fields (the csv module says: {error})", line=at[0], text=b"") from error
+        raise file_error(path, f"is no line of fields (the csv module says: {error})", line=at[0]) from error
     if rows:
         yield lines, rows
 

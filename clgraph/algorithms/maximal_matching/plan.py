@@ -33,7 +33,7 @@ class MatchingPlan(Plan):
 def _total(weights: NDArray[Any]) -> int | float:
     """Return the exact sum of integers, or the sum of floats in double precision."""
     if weights.dtype.kind == "f":
-        with np.errstate(over="ignore", invalid="ignore"):  # Weights may be infinite.
+        with np.errstate(over="ignore", invalid="ignore"):  # Sums and weights may be infinite.
             return float(weights.sum(dtype=np.float64))
     high, low = weights >> 16, weights & 0xFFFF  # Neither sum overflows 64 bits.
     return (int(high.sum(dtype=np.int64)) << 16) + int(low.sum(dtype=np.int64))

@@ -245,8 +245,7 @@ class GraphArrays:
 
     def _share_up_to(self, factor: float) -> float:
         """Return the share of sampled weights that are at most *factor* times the sample's least; 1 without weights."""
-        weights = self.arrays[2]
-        if weights is None or not weights.size:
+        if (weights := self.arrays[2]) is None or not weights.size:
             return 1.0
         few = weights[:: 1 + weights.size // _FEW_WEIGHTS]
         with np.errstate(over="ignore"):

@@ -254,10 +254,8 @@ class GraphOfTables(GraphOfEdges):
         (['a', 'b', 'c'], False)
         """
         directed = None if directed is None else checked_flag("directed", directed)
-        if not isinstance(adjacency, Mapping):
-            raise InputError(f"adjacency = {shown(adjacency)}; allowed: {_LISTS}")
         with refusing("adjacency", adjacency, _LISTS):
-            keys, rows = list(adjacency), list(adjacency.values())
+            keys, rows = list(adjacency.keys()), list(adjacency.values())
             weighted = bool(rows) and all(isinstance(row, Mapping) for row in rows)
             if any(isinstance(row, str | bytes) for row in rows):
                 raise InputError(f"adjacency = {shown(adjacency)}; allowed: {_LISTS}")

@@ -8,15 +8,11 @@ the page faults of a new host array, and start with this while the host waits fo
 
 from __future__ import annotations
 
-import os
 import threading
-import weakref
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from itertools import pairwise
-from queue import SimpleQueue
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -26,103 +22,26 @@ from clgraph.lent_memory import LentArray
 from clgraph.runtime.driver import opencl as cl
 from clgraph.runtime.driver.commands import Commands
 from clgraph.runtime.driver.failure import typed_errors
+from clgraph.runtime.memory.copiers import Copiers, HostArray
 
 CHUNK_BYTES = 8 << 20  # Bytes of a chunk. Chunks are large, because the host makes a dozen steps for each chunk.
 N_CHUNKS = 7
 LAG = 3  # The memory of a chunk is reused when three later chunks are being copied.
 LEAST_BYTES = 4 << 20  # Bytes. A smaller copy gains little from an overlap of copying and transferring.
 _TOLD = 8  # Number of chunks that kernels get at a time, if kernels start before the whole array is uploaded.
-_SLICES = 4  # A chunk is copied in four slices, by four threads.
 _FEW_CHUNKS = 4  # A copy of fewer than 4 chunks is divided into half chunks, so that several transfers overlap.
 # The most threads that copy chunks. On an H200's host with 16 cores, 12 threads and 7 chunks copy at 44 GB/s to the
-# device; 16 threads or 14 chunks copy at 37 to 42.
+# device, and 16 threads and 14 chunks at 37.
 _MAX_THREADS = 12
 # The same for memory of another process. On an H200's host 8 threads read it at 24 GB/s, 12 at 20 and 16 at 16.
 _MAX_LENT_THREADS = 8
 _TOUCHED = 3  # While kernels run, the threads touch the pages of 3 parts of a host array at a time.
-_PAGE_BYTES = 4096
 # New memory may consist of huge pages. If two threads write to the same new page, one of them waits for the other. An
-# H200's host writes 28 GB/s to new memory if no slice of a chunk crosses the end of a huge page, and 22 otherwise.
+# H200's host writes 30 GB/s to new memory if whole chunks begin at huge pages, and 24 otherwise.
 _HUGE_PAGE_BYTES = 2 << 20
-_ZERO = np.zeros(1, np.uint8)
 
-HostArray: TypeAlias = NDArray[Any] | LentArray
 # A copy to the device: the target buffer, the first byte in the buffer, and the host array.
 _Copy: TypeAlias = tuple[Any, int, HostArray]
-_Tasks: TypeAlias = "SimpleQueue[tuple[HostArray, HostArray, threading.Lock, list[BaseException]] | None]"
-
-
-class _Copiers:
-    """A fixed pool of threads that copy between host arrays, with a list of the unfinished parts of a transfer.
-
-    Slices arrive through a SimpleQueue, and a lock per slice signals that the slice is done. Both are implemented in C.
-    Futures take many steps under Python's GIL, and the bus would be idle meanwhile.
-    """
-
-    def __init__(self, most: int) -> None:
-        self._tasks: _Tasks = SimpleQueue()
-        # For each part of a copy that still runs, the locks of its slices. A lock is released when its slice is done.
-        self._parts: deque[list[threading.Lock]] = deque()
-        self._errors: list[BaseException] = []
-        n_threads = min(most, os.cpu_count() or 1)
-        for k in range(n_threads):
-            name = f"clgraph-copy-{k}"
-            threading.Thread(target=_copy_all, args=(self._tasks,), name=name, daemon=True).start()
-        weakref.finalize(self, _stop, self._tasks, n_threads)
-
-    def submit(self, target: HostArray, source: HostArray | None = None) -> None:
-        """Let the threads copy *source* to *target*. If there is no *source*, they touch each page of *target*."""
-        ends: list[threading.Lock] = []
-        self._parts.append(ends)
-        step = -(-target.size // _SLICES)
-        for at in range(0, target.size, step):
-            end = threading.Lock()
-            end.acquire()
-            slices: tuple[HostArray, HostArray] = target[at : at + step : _PAGE_BYTES], _ZERO
-            if source is not None:
-                slices = target[at : at + step], source[at : at + step]
-            self._tasks.put((*slices, end, self._errors))
-            ends.append(end)
-
-    def wait(self) -> None:
-        """Wait for the oldest unfinished part of the transfer."""
-        self.finish(len(self._parts) - 1)
-
-    def finish(self, left: int = 0) -> None:
-        """Wait until at most *left* parts of the transfer are unfinished, and raise the error of a thread."""
-        while len(self._parts) > left:
-            for end in self._parts.popleft():
-                with end:
-                    pass
-        if self._errors:
-            error = self._errors[0]
-            self._errors.clear()  # The threads of several slices may have failed.
-            raise error
-
-
-def _copy_all(tasks: _Tasks) -> None:
-    while (task := tasks.get()) is not None:
-        target, source, end, errors = task
-        try:
-            _copy(target, source)
-        except BaseException as error:
-            errors.append(error)
-        del task, target, source  # The thread must not keep memory alive while it waits for the next task.
-        end.release()
-
-
-def _copy(target: HostArray, source: HostArray) -> None:
-    if isinstance(source, LentArray):
-        source.read(target)  # type: ignore[arg-type]
-    elif isinstance(target, LentArray):
-        target.write(source)
-    else:
-        np.copyto(target, source)
-
-
-def _stop(tasks: _Tasks, n_threads: int) -> None:
-    for _ in range(n_threads):
-        tasks.put(None)
 
 
 class Staging:
@@ -164,15 +83,15 @@ class Staging:
         return [*mapped]
 
     @cached_property
-    def _copiers(self) -> _Copiers:
-        return _Copiers(_MAX_THREADS)
+    def _copiers(self) -> Copiers:
+        return Copiers(_MAX_THREADS)
 
     @cached_property
-    def _lent_copiers(self) -> _Copiers:
-        return _Copiers(_MAX_LENT_THREADS)
+    def _lent_copiers(self) -> Copiers:
+        return Copiers(_MAX_LENT_THREADS)
 
     @contextmanager
-    def _copying(self, what: str, host: HostArray) -> Iterator[tuple[list[NDArray[np.uint8]], _Copiers]]:
+    def _copying(self, what: str, host: HostArray) -> Iterator[tuple[list[NDArray[np.uint8]], Copiers]]:
         """Reserve the chunks and threads for a transfer to or from *host* in the block.
 
         At its end, wait until the threads are done.
@@ -289,6 +208,8 @@ def _parts(host: HostArray, alignment: int = 1) -> list[tuple[int, HostArray]]:
     *alignment*, if chunks are larger than that.
     """
     whole = host.bytes() if isinstance(host, LentArray) else host.reshape(-1).view(np.uint8)
+    if not whole.size:
+        return []
     size = CHUNK_BYTES if whole.size >= _FEW_CHUNKS * CHUNK_BYTES else CHUNK_BYTES // 2
     address = whole.address if isinstance(whole, LentArray) else whole.ctypes.data
     starts = [0, *range(-address % min(alignment, size) or size, whole.size, size)]
