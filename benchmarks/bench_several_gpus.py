@@ -261,7 +261,7 @@ def draw(rows: Sequence[Mapping[str, Any]], path: str) -> None:
 
 
 def _take_any(names: list[str]) -> None:
-    """Give each of the named devices a process, whatever its kind."""
+    """Treat each of the named devices as a GPU, whatever its kind."""
     processes.MIN_GPUS = 0
     scheduler.devices_of = lambda given: _in_processes(given) if isinstance(given[0], str) else list(given)  # type: ignore[attr-defined]
 
@@ -276,7 +276,7 @@ def main(given: Sequence[str] | None = None) -> int:
     made.add_argument("--minutes", type=float, default=9.0, help="after which rows are left out (default %(default)s)")
     made.add_argument("--touch", type=int, default=0, metavar="GIB", help="write to so much memory first")
     made.add_argument("--small", action="store_true", help="a trial: everything is about a thousand times smaller")
-    made.add_argument("--any", action="store_true", help="a trial: devices that are no GPUs have processes, too")
+    made.add_argument("--any", action="store_true", help="a trial: devices that are no GPUs are treated as GPUs")
     made.add_argument("--json", metavar="PATH", help="write all rows to this file")
     made.add_argument("--plot", metavar="PATH", help="draw the speed-ups")
     args = made.parse_args(given)

@@ -119,7 +119,7 @@ def eigenvector_centrality(
     InputError
         *graph* is not a graph, an argument is out of range, or *initial* is negative or has the sum 0.
     GraphError
-        A weight is negative or infinite.
+        A weight is negative or infinite, or the greatest weight is too large or too small for *dtype*.
     SourceError
         A mapping has a vertex that is not in the graph.
     UnsupportedStrategyError

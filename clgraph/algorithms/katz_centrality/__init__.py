@@ -131,7 +131,7 @@ def katz_centrality(
     InputError
         *graph* is not a graph, an argument is out of range, or centralities are too large for *dtype*.
     GraphError
-        A weight is negative or infinite.
+        A weight is negative or infinite, or the greatest weight is too large or too small for *dtype*.
     SourceError
         A mapping has a vertex that is not in the graph.
     UnsupportedStrategyError

@@ -152,7 +152,8 @@ def pagerank(
     InputError
         *graph* is not a graph, an argument is out of range, or a distribution is negative or has the sum 0.
     GraphError
-        A weight is negative or infinite.
+        A weight is negative or infinite, the greatest weight is too large or too small for *dtype*, or the weights of a
+        vertex add up to too little.
     SourceError
         A mapping has a vertex that is not in the graph.
     UnsupportedStrategyError
