@@ -157,7 +157,7 @@ class Runner:
         if facts.is_cpu or count == 1:
             yield start, stop, values
             return
-        del values  # They may be copies, and so may those of the pieces.
+        del values  # If a cut copies, the whole part and its pieces would exist at the same time.
         yield from self._divided(start, stop, n_bytes, count)
 
     def _cut(self, start: int, stop: int) -> tuple[Values, int]:
