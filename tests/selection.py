@@ -58,6 +58,8 @@ LANES = {
 }
 LONG_TESTS = ("faults", "oclgrind", "widths", "amd")  # lanes in which one test takes up to two minutes
 SELECTIONS = ("complete", "all", "quick", "gpu", *LANES)
+# Functions whose tests take 3 seconds and more in a quick run, by tools/list_long_tests.py.
+LONG_FUNCTIONS = frozenset((Path(__file__).parent / "long_tests.txt").read_text(encoding="utf-8").split())
 _LANE_OF_FILE = {file: name for name, lane in LANES.items() for file in lane.files}
 _AT_WIDTHS = {"run_at_width", "test_all_words_on_wide_sub_groups"}  # the second runs its whole file in a child
 _ON_DEVICES = {"session", "pair"}  # fixtures
@@ -84,9 +86,9 @@ def is_elsewhere(path: Path, selection: str) -> bool:
 def select(items: list[pytest.Item], selection: str, device: str) -> list[pytest.Item]:
     """Return the tests of *selection* in their order.
 
-    The selection ``quick`` has tests on *device* only. The selection ``all`` has fewer tests of the main lane on other
-    devices: each value of a parameter occurs there, but not each combination of values. This is enough, because two
-    runtimes of one processor seldom differ in a single combination.
+    The selection ``quick`` has short tests on *device* only. The selection ``all`` has fewer tests of the main lane on
+    other devices: each value of a parameter occurs there, but not each combination of values. This is enough, because
+    two runtimes of one processor seldom differ in a single combination.
     """
     if selection == "complete":
         return items
@@ -98,6 +100,11 @@ def select(items: list[pytest.Item], selection: str, device: str) -> list[pytest
         return [item for item in items if _ON_DEVICES & {*getattr(item, "fixturenames", ())}]
     if selection != "quick":
         return [item for item in items if lane_of(item) == selection]
+    return [item for item in quick(items, device) if item.nodeid.partition("[")[0] not in LONG_FUNCTIONS]
+
+
+def quick(items: list[pytest.Item], device: str) -> list[pytest.Item]:
+    """Return the tests of the selection ``quick``, and those that it leaves out because they take long."""
     main = [
         item for item in items
         if lane_of(item) == MAIN and item.get_closest_marker("long") is None
@@ -121,8 +128,8 @@ def lines_about_quick() -> list[str]:
     """Return lines that tell what a quick run leaves out."""
     return [
         *(f"{name}: {lane.what}" for name, lane in LANES.items() if name != MAIN),
-        f"{MAIN}: every device but the first; tests marked long; of a test with several parameters it runs each value "
-        "of each, not each combination",
+        f"{MAIN}: every device but the first; tests marked long, and {len(LONG_FUNCTIONS)} that take 3 seconds and "
+        "more; of a test with several parameters it runs each value of each, not each combination",
     ]
 
 

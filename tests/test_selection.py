@@ -46,6 +46,17 @@ def test_files_of_other_lanes_are_not_read(name: str) -> None:
     assert not any(selection.is_elsewhere(path, "all") for path in paths)
 
 
+def test_long_functions_are_left_out_of_a_quick_run_and_exist(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert selection.LONG_FUNCTIONS
+    for name in selection.LONG_FUNCTIONS:
+        file, _, function = name.partition("::")
+        assert f"def {function}(" in (ROOT / file).read_text(encoding="utf-8"), f"{name} is in long_tests.txt"
+    monkeypatch.setattr(selection, "LONG_FUNCTIONS", {"tests/test_bfs.py::test_zoo"})
+    tests = [case("test_bfs", "test_zoo", session="pocl"), case("test_bfs", "test_two", session="pocl")]
+    assert selection.select(tests, "quick", "pocl") == tests[1:]
+    assert selection.select(tests, "all", "pocl") == tests
+
+
 def test_a_quick_run_has_each_value_of_each_parameter_on_one_device() -> None:
     product = itertools.product(("pocl", "intel"), ("star", "path", "grid"), ("rem", "afforest"), ({}, {"k": 2}))
     tests = [
