@@ -104,7 +104,7 @@ def select(items: list[pytest.Item], selection: str, device: str) -> list[pytest
 
 
 def quick(items: list[pytest.Item], device: str) -> list[pytest.Item]:
-    """Return the tests of the selection ``quick``, and those that it leaves out because they take long."""
+    """Return the tests of the selection ``quick``, with the long tests that it leaves out."""
     main = [
         item for item in items
         if lane_of(item) == MAIN and item.get_closest_marker("long") is None

@@ -110,7 +110,7 @@ def test_one_device_repeats_values_to_the_bit(session: Session) -> None:
 
 @pytest.mark.parametrize("beta", [1e-320, 1e-300, 1e-40, 1e40, 1.7e308])
 def test_katz_centralities_are_linear_in_beta(session: Session, beta: float) -> None:
-    """Values that are tiny or huge leave the range of float32, and their squares leave that of float64."""
+    """Tiny and huge values leave the range of float32, and their squares leave the range of float64."""
     graph = cg.generators.rmat(6, 4)
     for strategy in strategies_of(session):
         run: dict[str, Any] = {"strategy": strategy, "session": session, "alpha": 0.01, "verify": True}

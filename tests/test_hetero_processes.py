@@ -92,6 +92,16 @@ def test_a_load_of_one_part_is_not_sent_to_the_process(twins: list[Any], monkeyp
     assert np.allclose(found, squares(numbers(N)))
 
 
+def test_data_that_parts_share_are_copied_once_if_a_warm_device_computes_a_whole_load(twins: list[Any]) -> None:
+    calls = list[int]()
+    work = dataclasses.replace(SQUARE, shared=lambda load: calls.append(len(load)) or {})
+    scheduler = cg.HeteroScheduler(twins, policy="static", ratios=[0, 1])
+    scheduler.run(work, [numbers(N)])
+    calls.clear()
+    scheduler.run(work, [numbers(N)] * 3)
+    assert calls == [N] * 3
+
+
 def test_a_load_may_be_one_sub_load_or_one_item(twins: list[Any]) -> None:
     for n, sub_loads in ((N, 1), (1, 100)):
         work = dataclasses.replace(SQUARE)

@@ -138,6 +138,8 @@ class ProcessRunner(Runner):
             return
         if self._here is None:
             self._here = GPURunner(as_session(self.device.name), self.work, is_warm=True, warm=self.device.warm_here)
+        if self.work.key in self.device.warm_here:
+            return
         self._here.begin(self._load, self._outputs)
         try:
             self._here.prepare(start, stop)

@@ -124,8 +124,8 @@ def hits(
     Raises
     ------
     InputError
-        *graph* is not a graph, an argument is out of range, *initial* is negative or has the sum 0, or it is 0 at all
-        vertices with outgoing edges.
+        *graph* is not a graph, an argument is out of range, *initial* is negative or has the sum 0, or it is 0,
+        or almost 0, at all vertices with outgoing edges.
     GraphError
         A weight is negative or infinite, no edge has a weight above 0, or the greatest weight is too large or too small
         for *dtype*.

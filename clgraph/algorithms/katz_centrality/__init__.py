@@ -129,7 +129,7 @@ def katz_centrality(
     Raises
     ------
     InputError
-        *graph* is not a graph, an argument is out of range, or centralities are too large for *dtype*.
+        *graph* is not a graph, an argument is out of range, or *initial* or centralities are too large for *dtype*.
     GraphError
         A weight is negative or infinite, or the greatest weight is too large or too small for *dtype*.
     SourceError
