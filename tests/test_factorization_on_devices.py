@@ -21,14 +21,15 @@ from clgraph.algorithms.factorization.problem import FactorizationProblem
 from clgraph.algorithms.factorization.training import process_training
 from clgraph.algorithms.factorization.training.device_blocks import in_layout
 from clgraph.algorithms.factorization.training.epochs import Epoch
-from clgraph.algorithms.factorization.training.learning_rates import make_schedule
+from clgraph.algorithms.factorization.training.learning_rates import Schedule, make_schedule
 from clgraph.algorithms.factorization.training.process_training import ProcessFactorization
 from clgraph.algorithms.factorization.training.strata import Strata, cut
 from clgraph.algorithms.factorization.training.team_training import TeamFactorization
 from clgraph.data.ratings import stats
-from clgraph.errors import DeviceError, InputError, NoDeviceError
+from clgraph.errors import ConvergenceWarning, DeviceError, InputError, NoDeviceError
 from clgraph.multi_device.interrupts import delayed_interrupt
 from clgraph.multi_device.processes import Processes
+from clgraph.reference.factorization import rmse
 from clgraph.runtime.devices import sub_devices
 from clgraph.runtime.session import Session
 
@@ -179,7 +180,7 @@ def test_the_error_is_that_of_one_device(several: list[Any]) -> None:
     train, test = planted().split(0.1, seed=0)
     options: dict[str, Any] = {"n_factors": 4, "n_epochs": 12, "learning_rate": 0.03, "random_state": 0, "biases": True}
     one = SGDMatrixFactorization(session=session_on("pocl"), **options).fit(train, eval_set=test)
-    several = SGDMatrixFactorization(devices=devices, **options).fit(train, eval_set=test)
+    several = SGDMatrixFactorization(devices=devices, **options).fit(train, eval_set=test, callback=lambda *_: False)
     assert several.loss_curve_[-1] < 0.75 * several.loss_curve_[0]
     assert several.loss_curve_[-1] == pytest.approx(one.loss_curve_[-1], rel=0.05)
     assert several.eval_curve_[-1] == pytest.approx(one.eval_curve_[-1], rel=0.05)
@@ -191,6 +192,24 @@ def test_the_error_is_that_of_one_device(several: list[Any]) -> None:
     assert several.n_iter_ == 14 and several.loss_curve_[-1] < several.loss_curve_[11]
 
 
+@pytest.mark.parametrize("kind", [TeamFactorization, ProcessFactorization])
+def test_a_skipped_loss_is_computed_if_its_epoch_was_the_last(devices: list[Any], twins: list[str], kind: Any) -> None:
+    train, test = planted().split(0.1, seed=0)
+    those = devices if kind is TeamFactorization else twins
+
+    def check(n_wanted: int, schedule: Schedule, **given: Any) -> None:
+        engine = kind(those, train, rank=4, biases=True, **OPTIONS)
+        engine.model.set(initial_factors(*train.shape, 4, scale=0.2, biases=True, rng=np.random.default_rng(0)))
+        losses = [epoch.loss for epoch in engine.train(9, schedule=schedule, every_loss=False, **given)]
+        assert len(losses) == n_wanted and np.isnan(losses[:-1]).all()
+        assert losses[-1] == pytest.approx(rmse(train, [*engine.model.get()], engine.model.mean), rel=1e-3)
+
+    check(9, make_schedule("constant", 0.03, 0.0))
+    check(2, make_schedule("constant", 0.03, 0.0), eval_ratings=test, tol=10.0)
+    with pytest.warns(ConvergenceWarning, match="went to infinity in epoch 6"):
+        check(5, lambda rates, _losses: 0.03 if len(rates) < 5 else 1e30)
+
+
 def test_there_may_be_more_devices_than_items() -> None:
     parts = sub_devices("pocl", [1, 1])
     ratings = Ratings([0, 1, 2], [0, 0, 0], np.float32([1, 2, 3]), 3, 1)
@@ -198,7 +217,7 @@ def test_there_may_be_more_devices_than_items() -> None:
     assert len(fitted.loss_curve_) == 2 and ";" not in fitted.info_.device
     sparse = Ratings([0, 3], [0, 1], np.float32([1, 2]), 4, 2)  # blocks without ratings
     fitted = SGDMatrixFactorization(2, devices=parts, n_epochs=2, random_state=0).fit(sparse)
-    assert fitted.user_factors_.shape == (4, 2) and np.isfinite(fitted.loss_curve_).all()
+    assert fitted.user_factors_.shape == (4, 2) and np.isfinite(fitted.loss_curve_[-1])
 
 
 def test_an_interrupt_keeps_the_last_whole_epoch(several: list[Any]) -> None:

@@ -55,7 +55,7 @@ class Exchange:
             The call has failed in another process.
         """
         self._turn += 1
-        data = shared_memory.dumps(value)
+        data = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
         area, turns = self._area(self.place), _turns(self.room, self.size)
         area[:_LENGTH_BYTES].view(np.int64)[0] = len(data)
         area[_LENGTH_BYTES : _LENGTH_BYTES + len(data)] = np.frombuffer(data, np.uint8)

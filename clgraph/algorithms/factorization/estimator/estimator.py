@@ -83,8 +83,8 @@ class SGDMatrixFactorization(TrainedFactorization):
         Learning rate, errors and speed of each epoch.
     loss_curve_, eval_curve_ : list of float
         RMSE of the training ratings (weighted by *sample_weight*) and of *eval_set* (NaN without one) after each epoch.
-        On one device the training error is computed only after the last epoch, unless the schedule, *tol*, *verbose*
-        or a callback needs it.
+        The training error is computed only after the last epoch, unless the schedule, *tol*, *verbose* or a callback
+        needs it, or workers of a Dask client train.
     n_iter_ : int
         Number of epochs.
     strategy_ : str

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from clgraph.algorithms.factorization.factors import Backup, DeviceModel, Factors
 from clgraph.algorithms.factorization.problem import FactorizationProblem
 from clgraph.algorithms.factorization.training.epochs import Epoch
-from clgraph.algorithms.factorization.training.evaluation import Errors
+from clgraph.algorithms.factorization.training.evaluation import Bounds, Errors
 from clgraph.algorithms.factorization.training.training import Cell
 from clgraph.data.ratings.ratings import Ratings
 from clgraph.model.strategy import Choice
@@ -27,7 +27,7 @@ class DeviceBlocks:
     cells : list of Cell
         A cell for each block.
     home : Cell
-        The cell of the device's own items. Between rounds it has the factors of the device's users and items.
+        The cell of the device's own items. Between sweeps it has the factors of the device's users and items.
     """
 
     def __init__(
@@ -37,7 +37,7 @@ class DeviceBlocks:
         self.session = session
         self.cells = [Cell(session, each, strategy, options, deterministic) for each in problems]
         self.home = self.cells[place]
-        self._backup = Backup(self.home.model)
+        self._backup, self._bounds = Backup(self.home.model), Bounds(session, self.home.model)
         self._evaluation: list[Errors] = []
 
     def choice(self) -> tuple[int, Choice] | None:
@@ -81,10 +81,20 @@ class DeviceBlocks:
         if (plan := self.cells[q].plan) is not None:
             plan.check()
 
-    def squares(self, q: int, with_evaluation: bool) -> tuple[float, float]:
-        """Return the sums of squared errors on block *q*, and on the same block of the evaluation ratings."""
+    def squares(self, q: int, with_loss: bool, with_evaluation: bool) -> tuple[float, float]:
+        """Return the sums of squared errors on block *q*, and on the same block of the evaluation ratings.
+
+        A sum that is not wanted is 0.
+        """
         cell = self.cells[q]
-        return cell.squares(cell.errors), cell.squares(self._evaluation[q]) if with_evaluation else 0.0
+        return (
+            cell.squares(cell.errors) if with_loss else 0.0,
+            cell.squares(self._evaluation[q]) if with_evaluation else 0.0,
+        )
+
+    def is_finite(self) -> bool:
+        """Return whether the factors of the device's users and items give finite errors."""
+        return self._bounds.hold()
 
     def arrays(self, q: int, side: str) -> dict[str, DeviceArray]:
         """Return the factors, and biases, of a *side*, ``"user"`` or ``"item"``, in the cell of block *q*."""

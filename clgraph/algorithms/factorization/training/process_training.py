@@ -61,7 +61,7 @@ class ProcessFactorization(SeveralDevices):
         sizes = self._processes.each(_make, self._keys, range(n), problems, *many)
         self._generation = self._processes.generation
 
-        # A device reads the items that the next device wrote in the stratum before. So each device has two rooms.
+        # A device reads the items that the next device wrote in the last stratum. So each device has two rooms.
         self._rooms = [[_rooms(of_device) for of_device in sizes] for _ in range(2)]
         self._call_all(_keep_rooms, [self._rooms] * n)
 
@@ -84,20 +84,23 @@ class ProcessFactorization(SeveralDevices):
 
     def _sweep(self, rate: float, regularization: float) -> None:
         n = self._n
-        rates = [(rate, regularization)] * n
-        with delayed_interrupt():
-            self._processes.each(_sweep, self._keys, rates, needs=self._generation, exchange_bytes=_NOTHING)
-        self.sent_bytes += sum(_n_bytes(self._rooms[s % 2][d][(d + s - 1) % n]) for s in range(1, n) for d in range(n))
+        self._call_all(_sweep, [(rate, regularization)] * n, exchange_bytes=_NOTHING)
+        if n > 1:
+            self.sent_bytes += sum(_n_bytes(self._rooms[0][d][q]) for d in range(n) for q in range(n))
 
-    def _squares(self, with_evaluation: bool) -> list[tuple[float, float]]:
+    def _squares(self, with_loss: bool, with_evaluation: bool) -> list[tuple[float, float]]:
         n = self._n
-        found = self._call_all(_squares, range(n), [with_evaluation] * n)
-        self.sent_bytes += (n - 1) * sum(map(_n_bytes, _last_rooms(self._rooms)))
+        found = self._call_all(_squares, [(with_loss, with_evaluation)] * n, exchange_bytes=_NOTHING)
+        self.sent_bytes += (n - 1) * sum(_n_bytes(self._rooms[0][d][d]) for d in range(n))
         return [each for of_device in found for each in of_device]
 
-    def _call_all(self, function: Callable[..., Any], *arguments: Sequence[Any]) -> list[Any]:
+    def _call_all(
+        self, function: Callable[..., Any], *arguments: Sequence[Any], exchange_bytes: int | None = None
+    ) -> list[Any]:
         with delayed_interrupt():
-            return self._processes.each(function, self._keys, *arguments, needs=self._generation)
+            return self._processes.each(
+                function, self._keys, *arguments, needs=self._generation, exchange_bytes=exchange_bytes
+            )
 
 
 def _n_bytes(room: _Room) -> int:
@@ -113,22 +116,14 @@ def _rooms(blocks: Sequence[_Sizes]) -> list[_Room]:
     return [{name: memory[name][:size] for name, (size, _) in block.items()} for block in blocks]
 
 
-def _last_rooms(rooms: Sequence[Sequence[Sequence[_Room]]]) -> list[_Room]:
-    """Return the room of the items of each block after a sweep.
-
-    The device that trained a block's items in the last stratum has written them.
-    """
-    n = len(rooms[0])
-    return [rooms[n % 2][(q + 1) % n][q] for q in range(n)]
-
-
 class _ProcessBlocks(DeviceBlocks):
     """The blocks of one process's GPU, and the rooms of all devices.
 
     Attributes
     ----------
     rooms : list
-        ``rooms[(s + 1) % 2][d][q]``: where process d writes the items of its block q in stratum s.
+        ``rooms[s % 2][d][q]``: where process d writes the items of its block q in stratum s. For the loss, it writes
+        its own items to ``rooms[0][d][d]``.
     """
 
     rooms: Sequence[Sequence[Sequence[_Room]]]
@@ -160,38 +155,46 @@ def _keep_rooms(member: Member, key: int, rooms: Sequence[Sequence[Sequence[_Roo
 def _sweep(member: Member, exchange: Exchange, key: int, rates: tuple[float, float]) -> None:
     """Train the blocks of this process's GPU, one in each stratum. *rates*: the learning rate and the regularization.
 
-    In the next stratum, process d − 1 reads the items that process d has written.
+    After a stratum, process d reads the items that process d + 1 has written.
     """
     blocks: _ProcessBlocks = member.kept[key]
-    place, n, rooms = exchange.place, exchange.size, blocks.rooms
+    place, n = exchange.place, exchange.size
     for s in range(n):
-        q = (place + s) % n
-        if s:
-            _take(member, blocks, (q - 1) % n, q, rooms[s % 2][(place + 1) % n][q])
+        rooms, q, after = blocks.rooms[s % 2], (place + s) % n, (place + s + 1) % n
         blocks.begin_sweep(q, *rates)
-        if n > 1:
-            for name, array in blocks.arrays(q, "item").items():
-                member.begin_read(array, 0, rooms[(s + 1) % 2][place][q][name])
-            member.finish_reads()
-        member.session.finish()  # Other processes may change what this process has read.
+        _give(member, blocks, q, rooms[place][q])
         blocks.check(q)
         exchange.all()
+        if q != after:
+            _take(member, blocks, q, after, rooms[(place + 1) % n][after])
+    member.session.finish()  # Other processes may change what this process has read.
 
 
-def _squares(member: Member, key: int, place: int, with_evaluation: bool) -> list[tuple[float, float]]:
+def _squares(
+    member: Member, exchange: Exchange, key: int, wanted: tuple[bool, bool]
+) -> list[tuple[float, float]]:  # fmt: skip
     """Return the sums of squared errors on each block of this process's GPU.
 
-    The GPU itself has the items of block *place* − 1.
+    *wanted*: whether training ratings, and evaluation ratings, are meant.
     """
     blocks: _ProcessBlocks = member.kept[key]
-    rooms = _last_rooms(blocks.rooms)
-    last, found = (place - 1) % len(rooms), []
-    for q, room in enumerate(rooms):
-        if q != last:
-            _take(member, blocks, last, q, room)
-        found.append(blocks.squares(q, with_evaluation))
+    place, rooms, found = exchange.place, blocks.rooms[0], []
+    _give(member, blocks, place, rooms[place][place])
+    exchange.all()
+    for q in range(exchange.size):
+        if q != place:
+            _take(member, blocks, place, q, rooms[q][q])
+        found.append(blocks.squares(q, *wanted))
     member.session.finish()
     return found
+
+
+def _give(member: Member, blocks: DeviceBlocks, q: int, room: _Room) -> None:
+    """Copy the items of the cell of block *q* to *room*, and wait for all work of this process's GPU."""
+    for name, array in blocks.arrays(q, "item").items():
+        member.begin_read(array, 0, room[name])
+    member.finish_reads()
+    member.session.finish()
 
 
 def _take(member: Member, blocks: DeviceBlocks, before: int, q: int, room: _Room) -> None:

@@ -44,9 +44,8 @@ class SeveralDevices(Training):
     """Base class of trainings of a factorisation model on several devices.
 
     With n devices, an epoch has n strata. In stratum s device d trains block (d, (d + s) % n) with the named strategy.
-    Before the next stratum it gets the items of the next device. After the last stratum, the device that has trained a
-    block of items last has their final factors. For the loss, each device gets all items from these devices. Items do
-    not change meanwhile, so the devices do not wait for each other.
+    Then it gets the items of the next device, so after the last stratum it has its own items again. For the loss, each
+    device gets the items of all other devices.
 
     Parameters
     ----------
@@ -68,6 +67,7 @@ class SeveralDevices(Training):
         There are no ratings, or an error as with one device.
     """
 
+    may_skip_losses = True
     sent_bytes: int
     _empty: Callable[[int, Any], NDArray[Any]] = staticmethod(np.empty)  # Makes the arrays of the blocks of ratings.
 
@@ -101,17 +101,11 @@ class SeveralDevices(Training):
 
     @abstractmethod
     def _sweep(self, rate: float, regularization: float) -> None:
-        """Make one training step on each rating, stratum by stratum.
-
-        Afterwards device d has the factors of its users and of the items of block d − 1 in its cell (d, d − 1).
-        """
+        """Make one training step on each rating, stratum by stratum."""
 
     @abstractmethod
-    def _squares(self, with_evaluation: bool) -> list[tuple[float, float]]:
-        """Return the results of ``DeviceBlocks.squares`` for all blocks of ratings, after :meth:`_sweep`.
-
-        Afterwards each device has the factors of its users and its own items in its home cell.
-        """
+    def _squares(self, with_loss: bool, with_evaluation: bool) -> list[tuple[float, float]]:
+        """Return the results of ``DeviceBlocks.squares`` for all blocks of ratings."""
 
     @abstractmethod
     def _names(self) -> list[str]:
@@ -134,11 +128,23 @@ class SeveralDevices(Training):
         began = time.perf_counter()
         self._sweep(rate, regularization)
         seconds = time.perf_counter() - began
-        found = self._squares(bool(evaluation))
-        n = self._strata.ratings.n_ratings
-        loss = math.sqrt(math.fsum(first for first, _ in found) / self._total_weight)
-        eval_loss = math.sqrt(math.fsum(second for _, second in found) / evaluation) if evaluation else math.nan
-        return Epoch(rate, loss, eval_loss, seconds, n / seconds)
+        loss, eval_loss = self._losses(with_loss, evaluation or 0)
+        return Epoch(rate, loss, eval_loss, seconds, self._strata.ratings.n_ratings / seconds)
+
+    def loss(self) -> float:
+        return self._losses(True, 0)[0]
+
+    def is_finite(self) -> bool:
+        return all(self.call("is_finite"))
+
+    def _losses(self, with_loss: bool, n_evaluated: int) -> tuple[float, float]:
+        """Return the errors on the training ratings and on the evaluation ratings; NaN for one that is not wanted."""
+        if not (with_loss or n_evaluated):
+            return math.nan, math.nan
+        sums = map(math.fsum, zip(*self._squares(with_loss, n_evaluated > 0), strict=True))
+        totals = self._total_weight if with_loss else math.nan, n_evaluated or math.nan
+        loss, eval_loss = (math.sqrt(squares / total) for squares, total in zip(sums, totals, strict=True))
+        return loss, eval_loss
 
     def info(self) -> RunInfo:
         seconds = Seconds(time.perf_counter() - self._started, math.nan, math.nan, math.nan)

@@ -60,28 +60,28 @@ class TeamFactorization(SeveralDevices):
     def _sweep(self, rate: float, regularization: float) -> None:
         n = self._n
         for s in range(n):
-            if s:
-                self._hand_on(s)
             self.team.each(lambda d, s=s: self._blocks[d].sweep((d + s) % n, rate, regularization), range(n))  # type: ignore[misc]
+            if n > 1:
+                self._hand_on(s)
 
     def _hand_on(self, s: int) -> None:
-        """Before stratum *s*, copy each device's users to its next cell, and fetch the items that the next device has.
+        """After stratum *s*, copy each device's users to its next cell, and fetch the items that the next device has.
 
         All devices copy the items that they fetch before any array is overwritten.
         """
         n = self._n
-        items = self.team.each(lambda d: self._fetched(d, (d + s) % n, (d + 1) % n), range(n))
-        self.team.each(lambda d: self._place(d, (d + s - 1) % n, (d + s) % n, items[d]), range(n))
+        items = self.team.each(lambda d: self._fetched(d, (d + s + 1) % n, (d + 1) % n), range(n))
+        self.team.each(lambda d: self._place(d, (d + s) % n, (d + s + 1) % n, items[d]), range(n))
 
-    def _squares(self, with_evaluation: bool) -> list[tuple[float, float]]:
+    def _squares(self, with_loss: bool, with_evaluation: bool) -> list[tuple[float, float]]:
         n = self._n
 
         def squares(d: int) -> list[tuple[float, float]]:
-            last, found = (d - 1) % n, []
+            found = []
             for q in range(n):
-                if q != last:
-                    self._place(d, last, q, self._fetched(d, q, (q + 1) % n))
-                found.append(self._blocks[d].squares(q, with_evaluation))
+                if q != d:
+                    self._place(d, d, q, self._fetched(d, q, q))
+                found.append(self._blocks[d].squares(q, with_loss, with_evaluation))
             return found
 
         return [each for found in self.team.each(squares, range(n)) for each in found]
