@@ -190,11 +190,10 @@ def _squares(
 
 
 def _give(member: Member, blocks: DeviceBlocks, q: int, room: _Room) -> None:
-    """Copy the items of the cell of block *q* to *room*, and wait for all work of this process's GPU."""
+    """Copy the items of the cell of block *q* to *room*, after all earlier work of this process's GPU, and wait."""
     for name, array in blocks.arrays(q, "item").items():
         member.begin_read(array, 0, room[name])
     member.finish_reads()
-    member.session.finish()
 
 
 def _take(member: Member, blocks: DeviceBlocks, before: int, q: int, room: _Room) -> None:

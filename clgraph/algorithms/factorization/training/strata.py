@@ -50,7 +50,9 @@ def cut(counts: NDArray[np.int64], n_blocks: int) -> Cut:
     Users (or items) are dealt in descending order of ratings, alternately from the first block to the last and back.
     So each block gets some with many ratings and some with few. No block is empty.
     """
-    order = np.argsort(-counts, kind="stable")
+    most = counts.max(initial=0)
+    # Small types make numpy's stable sort a fast radix sort.
+    order = np.argsort((most - counts).astype(np.min_scalar_type(most)), kind="stable")
     turns = np.arange(counts.size) % (2 * n_blocks)
     block = np.empty(counts.size, np.int32)
     block[order] = np.minimum(turns, 2 * n_blocks - 1 - turns)
@@ -105,7 +107,7 @@ class Strata:
         whose elements the parts have. Several threads cut chunks of ratings, because chunks fit the cache.
         """
         n_cells, pieces = self.n_blocks**2, [*chunks(ratings.n_ratings)]
-        # The numbers of blocks are small integers, for which numpy's stable sort is a fast radix sort.
+        # A small type, as in cut().
         cells = np.empty(ratings.n_ratings, np.min_scalar_type(n_cells))
         rows = (self.users.block * np.int32(self.n_blocks)).astype(cells.dtype)
         places = self.items.block.astype(cells.dtype)
