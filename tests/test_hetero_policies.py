@@ -182,6 +182,15 @@ def test_hass_takes_all_gpus_for_loads_that_are_bound_by_them(n, speed, trials):
     assert times[2:] == pytest.approx([N / speed / n] * 4, rel=0.02)
 
 
+@pytest.mark.parametrize(("gain", "n_kept"), [(1.02, 1), (1.1, 2)])
+def test_hass_keeps_two_gpus_only_if_they_gain_more_than_rounds_vary(gain, n_kept):
+    policy, counted = POLICIES["hass"](members("gpu", "gpu")), Contended([1e6, 1e6])
+    counted.factor = 2 / gain
+    for _ in range(6):
+        counted.run(policy)
+    assert sum(share > 0 for share in policy.ratios()) == n_kept
+
+
 def test_hass_keeps_the_shares_of_its_fastest_round():
     policy, counted = POLICIES["hass"](members("gpu", "cpu")), FewLongItems([9e6, 1e6])
     times = [counted.run(policy) for _ in range(8)]

@@ -16,6 +16,8 @@ _LEAST_SECONDS = 2e-3
 _THAW = 1.25
 # A round that takes over 1.05 times the fastest round's time per item ends the learning of devices' shares.
 _SLOWER = 1.05
+# Several devices are kept only if they are over 1.04 times as fast as one. Times of rounds vary by about this much.
+_LEAST_GAIN = 1.04
 # Least share of the items that the GPUs (False) or the CPUs (True) need before a trial round runs only these devices.
 # Devices with a smaller share would take too much time for a trial round alone.
 _LEAST_SHARES = {False: 0.25, True: 0.5}
@@ -122,7 +124,7 @@ class HASS(Policy):
     took longer than an earlier one. A device may slow the others down, because all share the host's memory and a CPU
     copies for the GPUs. Therefore the second round is a trial of the fastest device alone. Before the ratios are fixed,
     the GPUs compute a trial round alone, and the CPUs compute one alone if they had most items. The other devices rest
-    if a trial round was the fastest round.
+    if a trial round was the best round: the fastest one, or a round of one device if several gain less than 4 %.
     """
 
     name = "hass"
@@ -138,8 +140,9 @@ class HASS(Policy):
         # The devices that compute alone in each trial round to come, and in the trial rounds so far.
         self.is_fixed, self._alone, self._tried = False, list[frozenset[int]](), set[frozenset[int]]()
         self._n_shared = 0  # Number of rounds in which the devices got items by their speeds.
-        # Seconds per item of the fastest round, and the number of items that each device computed in that round.
-        self._least_seconds, self._best = math.inf, dict[int, float]()
+        # Seconds per item of the fastest round; and of the best round, in which several devices must gain something,
+        # with the number of items that each device computed in it.
+        self._least_seconds, self._best_seconds, self._best = math.inf, math.inf, dict[int, float]()
 
     def start(self) -> None:
         if self.is_fixed and not all(self._best.values()) and self.n_items > _GROWTH * sum(self._best.values()):
@@ -230,8 +233,9 @@ class HASS(Policy):
             self._learn_anew()
         self._n_shared += not self._alone
         is_slower = taken > _SLOWER * self._least_seconds and self._n_shared > 1
-        if taken < self._least_seconds:
-            self._least_seconds, self._best = taken, {d: float(items[d]) for d in self.living}
+        self._least_seconds = min(taken, self._least_seconds)
+        if (compared := taken * (_LEAST_GAIN if len(busy) > 1 else 1.0)) < self._best_seconds:
+            self._best_seconds, self._best = compared, {d: float(items[d]) for d in self.living}
         if self._alone:
             del self._alone[0]
             self.is_fixed = not self._alone and self._n_shared > 0
