@@ -78,7 +78,7 @@ class Run:
         print(_line(None), flush=True)
 
     def is_late(self, name: str = "") -> bool:
-        """Return whether the time is over, and print that the rows *name* are left out."""
+        """Return whether the time is over. If so, print that the rows *name* are left out."""
         is_late = time.perf_counter() - self.started > 60 * self.args.minutes
         if is_late and name:
             print(f"left out: {name}")
@@ -138,8 +138,8 @@ class Run:
             engine.model.set(start)
             epochs = engine.train(EPOCHS, **given)
             losses.append([epoch.loss for epoch in epochs])
-            # In an epoch, all items move once for each stratum, and once to each other device for the loss.
-            between = getattr(engine, "sent_bytes", 0) / EPOCHS * count / (2 * count - 1)
+            # An epoch moves all items 2n − 1 times, n times in its sweep. links.py counts n − 1 moves as one.
+            between = getattr(engine, "sent_bytes", 0) / EPOCHS / (2 * count - 1) * count / max(1, count - 1)
             engine.model.set(start)
             began = time.perf_counter()
             engine.train(EPOCHS, every_loss=False, **given)  # As SGDMatrixFactorization.fit() does by default.

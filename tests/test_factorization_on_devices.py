@@ -180,7 +180,8 @@ def test_the_error_is_that_of_one_device(several: list[Any]) -> None:
     train, test = planted().split(0.1, seed=0)
     options: dict[str, Any] = {"n_factors": 4, "n_epochs": 12, "learning_rate": 0.03, "random_state": 0, "biases": True}
     one = SGDMatrixFactorization(session=session_on("pocl"), **options).fit(train, eval_set=test)
-    several = SGDMatrixFactorization(devices=devices, **options).fit(train, eval_set=test, callback=lambda *_: False)
+    every_loss = {"callback": lambda *_: False}
+    several = SGDMatrixFactorization(devices=devices, **options).fit(train, eval_set=test, **every_loss)
     assert several.loss_curve_[-1] < 0.75 * several.loss_curve_[0]
     assert several.loss_curve_[-1] == pytest.approx(one.loss_curve_[-1], rel=0.05)
     assert several.eval_curve_[-1] == pytest.approx(one.eval_curve_[-1], rel=0.05)
@@ -235,25 +236,33 @@ def test_an_interrupt_keeps_the_last_whole_epoch(several: list[Any]) -> None:
     assert model.n_iter_ == 3 and np.array_equal(kept[0], whole.user_factors_)
 
 
-def test_processes_train_as_threads_do(devices: list[Any], twins: list[str]) -> None:
-    """Threads of two sessions on one device, and two processes on it, take the same steps, so the bits are the same."""
+@pytest.mark.parametrize("n", [2, 3])
+def test_processes_train_as_threads_do(
+    devices: list[Any], twins: list[str], n: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Threads of n sessions on one device, and n processes on it, take the same steps, so the bits are the same."""
     ratings, schedule = planted(), make_schedule("constant", 0.03, 0.0)
     weights = np.where(np.arange(ratings.n_ratings) % 3, np.float32(1), np.float32(0.5))
     options = {**OPTIONS, "strategy": "matching_edge", "weights": weights}
-    sessions, found = [Session(devices[0].device) for _ in range(2)], []
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("clgraph.multi_device.team.sessions_of", lambda given: given)
-        engines = (
-            TeamFactorization(sessions, ratings, rank=4, biases=True, **options),
-            ProcessFactorization(twins, ratings, rank=4, biases=True, **options),
-        )
-    for engine in engines:
-        start = initial_factors(300, 200, 4, scale=0.2, biases=True, rng=np.random.default_rng(0))
-        engine.model.set(start)
-        epochs = engine.train(3, schedule=schedule, regularization=0.02, eval_ratings=ratings)
-        found.append((engine.model.get(), [(e.loss, e.eval_loss) for e in epochs], engine.sent_bytes))
-    assert found[0][1:] == found[1][1:]
-    assert all(np.array_equal(a, b) for a, b in zip(found[0][0], found[1][0], strict=True))
+    start = initial_factors(300, 200, 4, scale=0.2, biases=True, rng=np.random.default_rng(0))
+    monkeypatch.setattr("clgraph.multi_device.team.sessions_of", lambda given: given)
+    processes = process_training.processes_of(twins) if n == 2 else Processes(twins[:1] * n)
+    monkeypatch.setattr(process_training, "processes_of", lambda names: processes)
+    engines = (
+        TeamFactorization([Session(devices[0].device) for _ in range(n)], ratings, rank=4, biases=True, **options),
+        ProcessFactorization(twins[:1] * n, ratings, rank=4, biases=True, **options),
+    )
+    for every_loss in (True, False):
+        found = []
+        for engine in engines:
+            engine.model.set(start)
+            epochs = engine.train(3, schedule=schedule, every_loss=every_loss, eval_ratings=ratings)
+            losses = np.array([(epoch.loss, epoch.eval_loss) for epoch in epochs])
+            found.append([*engine.model.get(), losses, np.array(engine.sent_bytes)])
+        assert all(np.array_equal(a, b, equal_nan=True) for a, b in zip(*found, strict=True))
+        assert np.isfinite(losses[:, 1]).all() and np.isfinite(losses[:-1, 0]).all() == every_loss
+    if n > 2:
+        processes._end()
 
 
 def test_layouts_of_rows_are_changed_between_processes(twins: list[str], monkeypatch: pytest.MonkeyPatch) -> None:

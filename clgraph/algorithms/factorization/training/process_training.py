@@ -34,7 +34,7 @@ class ProcessFactorization(SeveralDevices):
     """Training of a factorisation model on several GPUs, with a process for each GPU.
 
     If a process ends, the factors are lost, and the training raises a :class:`DeviceError`. After Ctrl-C the processes
-    complete their block, so that the factors of the last epoch can be restored.
+    complete their sweep, so that the factors of the last epoch can be restored.
 
     Parameters
     ----------
@@ -61,7 +61,8 @@ class ProcessFactorization(SeveralDevices):
         sizes = self._processes.each(_make, self._keys, range(n), problems, *many)
         self._generation = self._processes.generation
 
-        # A device reads the items that the next device wrote in the last stratum. So each device has two rooms.
+        # While a device reads the items of the next device, that one may already write those of its next stratum.
+        # So each device has two rooms.
         self._rooms = [[_rooms(of_device) for of_device in sizes] for _ in range(2)]
         self._call_all(_keep_rooms, [self._rooms] * n)
 
@@ -166,16 +167,15 @@ def _sweep(member: Member, exchange: Exchange, key: int, rates: tuple[float, flo
         blocks.check(q)
         exchange.all()
         if q != after:
+            # Before the next stratum's exchange, _give() waits for this copy.
             _take(member, blocks, q, after, rooms[(place + 1) % n][after])
-    member.session.finish()  # Other processes may change what this process has read.
+    member.session.finish()  # In the next call, other processes may change what this process reads.
 
 
-def _squares(
-    member: Member, exchange: Exchange, key: int, wanted: tuple[bool, bool]
-) -> list[tuple[float, float]]:  # fmt: skip
+def _squares(member: Member, exchange: Exchange, key: int, wanted: tuple[bool, bool]) -> list[tuple[float, float]]:
     """Return the sums of squared errors on each block of this process's GPU.
 
-    *wanted*: whether training ratings, and evaluation ratings, are meant.
+    *wanted*: whether to sum on the training ratings, and on the evaluation ratings.
     """
     blocks: _ProcessBlocks = member.kept[key]
     place, rooms, found = exchange.place, blocks.rooms[0], []
@@ -185,7 +185,7 @@ def _squares(
         if q != place:
             _take(member, blocks, place, q, rooms[q][q])
         found.append(blocks.squares(q, *wanted))
-    member.session.finish()
+    member.session.finish()  # As after a sweep.
     return found
 
 

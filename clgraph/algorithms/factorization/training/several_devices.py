@@ -18,6 +18,7 @@ from clgraph.algorithms.factorization.training.epochs import Epoch, Training
 from clgraph.algorithms.factorization.training.strata import Strata
 from clgraph.algorithms.factorization.training.training import checked_problem
 from clgraph.data.ratings.ratings import Ratings
+from clgraph.multi_device.interrupts import delayed_interrupt
 from clgraph.runtime.driver.timing import RunInfo, Seconds
 
 
@@ -118,7 +119,8 @@ class SeveralDevices(Training):
         return ratings.n_ratings
 
     def save(self, epochs: list[Epoch]) -> None:
-        self.call("save", [epochs] * self._n)
+        with delayed_interrupt():  # Otherwise some devices might save this epoch, and others the one before.
+            self.call("save", [epochs] * self._n)
 
     def restore(self) -> list[Epoch]:
         epochs: list[Epoch] = self.call("restore")[-1]
@@ -142,7 +144,7 @@ class SeveralDevices(Training):
         if not (with_loss or n_evaluated):
             return math.nan, math.nan
         sums = map(math.fsum, zip(*self._squares(with_loss, n_evaluated > 0), strict=True))
-        totals = self._total_weight if with_loss else math.nan, n_evaluated or math.nan
+        totals = (self._total_weight if with_loss else math.nan), (n_evaluated or math.nan)
         loss, eval_loss = (math.sqrt(squares / total) for squares, total in zip(sums, totals, strict=True))
         return loss, eval_loss
 
