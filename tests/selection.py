@@ -58,7 +58,7 @@ LANES = {
 }
 LONG_TESTS = ("faults", "oclgrind", "widths", "amd")  # lanes in which one test takes up to two minutes
 SELECTIONS = ("complete", "all", "quick", "gpu", *LANES)
-# Functions whose tests take 3 seconds and more in a quick run, by tools/list_long_tests.py.
+# Functions whose tests take 1.5 seconds and more in a quick run, by tools/list_long_tests.py.
 LONG_FUNCTIONS = frozenset((Path(__file__).parent / "long_tests.txt").read_text(encoding="utf-8").split())
 _LANE_OF_FILE = {file: name for name, lane in LANES.items() for file in lane.files}
 _AT_WIDTHS = {"run_at_width", "test_all_words_on_wide_sub_groups"}  # the second runs its whole file in a child
@@ -128,7 +128,7 @@ def lines_about_quick() -> list[str]:
     """Return lines that tell what a quick run leaves out."""
     return [
         *(f"{name}: {lane.what}" for name, lane in LANES.items() if name != MAIN),
-        f"{MAIN}: every device but the first; tests marked long, and {len(LONG_FUNCTIONS)} that take 3 seconds and "
+        f"{MAIN}: every device but the first; tests marked long, and {len(LONG_FUNCTIONS)} that take 1.5 seconds and "
         "more; of a test with several parameters it runs each value of each, not each combination",
     ]
 

@@ -4,7 +4,7 @@
     tools/list_long_tests.py JUNIT.xml >tests/long_tests.txt
 
 JUNIT.xml is from a run of all lanes, ``python -m pytest --lane all --junitxml=JUNIT.xml``. A function is listed if its
-tests in a quick run take 3 seconds and more together, most of which compilers need.
+tests in a quick run take 1.5 seconds and more together, most of which compilers need.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 import selection  # noqa: E402
 
-LONG_SECONDS = 3.0
+LONG_SECONDS = 1.5
 
 
 class _Collected:
