@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import issparse
 
 from clgraph.errors import ClgraphError, HostMemoryError, InputError
 from clgraph.host_memory import check_host_memory
@@ -50,7 +51,12 @@ def shown(value: object) -> str:
 
 @contextlib.contextmanager
 def refusing(name: str, value: object, allowed: str, kind: type[InputError] = InputError) -> Iterator[None]:
-    """Turn exceptions that methods of the user's object *value* raise in the block into an error of type *kind*."""
+    """Turn exceptions that methods of the user's object *value* raise in the block into an error of type *kind*.
+
+    A scipy sparse array is refused at once: its rows need no memory, so a loop over 2³¹ of them would take days.
+    """
+    if issparse(value):
+        raise kind(f"{name} = {shown(value)}; allowed: {allowed}")
     try:
         yield
     except ClgraphError:

@@ -228,6 +228,7 @@ def test_a_frame_is_told_to_name_its_columns() -> None:
         (lambda: cg.Graph.from_dense(np.eye(2), ids=["a"]), "ids has 1 items; needed: one per vertex, 2"),
         (lambda: cg.Graph.from_dict({"a": "bc"}), "allowed: a dict from each vertex"),
         (lambda: cg.Graph.from_dict(sp.coo_array((2**31, 2**31))), "allowed: a dict from each vertex"),
+        (lambda: cg.Graph.from_edge_array(sp.coo_array((2**31, 2**31))), r"allowed: an array of shape \(m, 2\)"),
         (lambda: cg.Graph.from_dict({"a": {"b": {}}}), "object|dict"),
         (lambda: cg.Graph.from_igraph(nx.path_graph(2)), r"allowed: an igraph\.Graph"),
     ],
