@@ -14,9 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import clgraph as cg
+from clgraph.algorithms.triangles import host
 from clgraph.algorithms.triangles.strategies import STRATEGIES
 from clgraph.data.graphs.graph import Graph
-from clgraph.errors import InputError, VerificationError
+from clgraph.errors import HostMemoryError, InputError, VerificationError
 from clgraph.reference import triangles as reference
 from clgraph.reference.triangles import check_triangles, simple_matrix, triangles_at
 from clgraph.runtime.session import Session
@@ -93,6 +94,17 @@ def test_rows_longer_than_a_table_are_cut_in_pieces(session: Session, monkeypatc
         for short_row in (1, 3, 20):
             found = cg.triangles(graph, session=session, strategy="tables", short_row=short_row, verify=True)
             assert (found.n_triangles, found.counts.tolist()) == expected
+
+
+def test_a_giant_hub_needs_little_memory(pocl: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A product of matrices with an entry for each two neighbours of the hub would have 27 GB."""
+    leaves = np.arange(1, 60_000)
+    star = Graph.from_edges(np.r_[np.zeros_like(leaves), 1], np.r_[leaves, 2])
+    for strategy in ("host", "auto"):
+        assert cg.triangles(star, session=pocl, strategy=strategy, verify=True).n_triangles == 1
+    monkeypatch.setattr(host, "_BYTES_PER_PRODUCT", 1 << 50)
+    with pytest.raises(HostMemoryError, match="paths of two edges needs"):
+        cg.triangles(star, session=pocl, strategy="host")
 
 
 @given(st.integers(1, 40), st.lists(st.tuples(st.integers(0, 39), st.integers(0, 39)), max_size=250))

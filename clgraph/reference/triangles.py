@@ -85,5 +85,5 @@ def _checked_vertices(matrix: csr_array) -> NDArray[Any]:
     rng = np.random.default_rng(0)
     drawn = np.stack((matrix.indices[rng.integers(matrix.nnz, size=n)], rng.integers(n, size=n)), axis=1).ravel()
     drawn = drawn[:_MAX_DRAWN]
-    paths = np.cumsum(matrix[drawn] @ degrees)
+    paths = np.cumsum((matrix @ degrees)[drawn])  # matrix[drawn] would have the row of a hub many times.
     return np.unique(drawn[: max(1, int(np.searchsorted(paths, _MAX_PATHS)))])

@@ -8,10 +8,13 @@ from scipy.sparse import csr_array
 from clgraph.algorithms.triangles.plan import Counted
 from clgraph.algorithms.triangles.problem import TrianglesProblem
 from clgraph.data.graphs.graph import Graph
+from clgraph.host_memory import check_host_memory
 from clgraph.model.cost import Part, Work
 
-# Seconds of one core of an EPYC (family 26), for each path of two forward edges and each entry. Measured on R-MAT 10.
-_SECONDS_PER_PATH, _SECONDS_PER_ENTRY, _SECONDS_PER_CALL = 6e-8, 5e-9, 4e-4
+# Seconds of one core of an EPYC (family 26), for each path of two forward edges and each entry. Measured on R-MAT 10,
+# 14 and 16.
+_SECONDS_PER_PATH, _SECONDS_PER_ENTRY, _SECONDS_PER_CALL = 2.4e-8, 5e-9, 4e-4
+_BYTES_PER_PRODUCT = 16  # An entry of a product of matrices has a column of at most 8 bytes and a value of 8.
 
 
 def forward_matrix(graph: Graph) -> tuple[csr_array, np.ndarray]:
@@ -37,10 +40,14 @@ def solve(problem: TrianglesProblem) -> Counted:
     if not n:
         return Counted(0, np.zeros(0, np.int64), np.zeros(0, np.int32))
     forward, degrees = forward_matrix(problem.graph)
-    # The entry (u, w) of the first matrix counts the vertices v between u and w; (u, v) of the second counts the w.
+    out, into = np.diff(forward.indptr).astype(np.int64), np.bincount(forward.indices, minlength=n)
+    n_products = max(int(into @ out), int(out @ out))
+    check_host_memory(f"{n_products:,} paths of two edges", _BYTES_PER_PRODUCT * n_products)
+    # The entry (u, w) of the first matrix counts the vertices v between u and w; (v, w) of the second counts the u. In
+    # both products no row is long. The product forward @ forward.T has an entry for each two neighbours of a hub.
     between = csr_array((forward @ forward).multiply(forward))
-    beyond = csr_array((forward @ forward.T).multiply(forward))
-    counts = between.sum(axis=1) + between.sum(axis=0) + beyond.sum(axis=0)
+    before = csr_array((forward.T @ forward).multiply(forward))
+    counts = between.sum(axis=1) + between.sum(axis=0) + before.sum(axis=1)
     return Counted(int(between.sum()), counts.astype(np.int64), degrees)
 
 
