@@ -61,8 +61,7 @@ class ProcessFactorization(SeveralDevices):
         sizes = self._processes.each(_make, self._keys, range(n), problems, *many)
         self._generation = self._processes.generation
 
-        # While a device reads the items of the next device, that one may already write those of its next stratum.
-        # So each device has two rooms.
+        # A device has two rooms: one may still be read by the device before it, while the device writes to the other.
         self._rooms = [[_rooms(of_device) for of_device in sizes] for _ in range(2)]
         self._call_all(_keep_rooms, [self._rooms] * n)
 

@@ -140,7 +140,10 @@ class SeveralDevices(Training):
         return all(self.call("is_finite"))
 
     def _losses(self, with_loss: bool, n_evaluated: int) -> tuple[float, float]:
-        """Return the errors on the training ratings and on the evaluation ratings; NaN for one that is not wanted."""
+        """Return the errors on the training ratings and on the evaluation ratings.
+
+        The first one is NaN without *with_loss*, and the second one if *n_evaluated* is 0.
+        """
         if not (with_loss or n_evaluated):
             return math.nan, math.nan
         sums = map(math.fsum, zip(*self._squares(with_loss, n_evaluated > 0), strict=True))
