@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from clgraph.algorithms.factorization.factors import Factors
 from clgraph.algorithms.factorization.problem import FactorizationProblem
+from clgraph.algorithms.factorization.rating_order import by_descending_degree
 from clgraph.data.graphs.pairs import in_threads
 from clgraph.data.ratings.ratings import Ratings
 from clgraph.data.ratings.stats import chunks
@@ -50,9 +51,7 @@ def cut(counts: NDArray[np.int64], n_blocks: int) -> Cut:
     Users (or items) are dealt in descending order of ratings, alternately from the first block to the last and back.
     So each block gets some with many ratings and some with few. No block is empty.
     """
-    most = counts.max(initial=0)
-    # Small types make numpy's stable sort a fast radix sort.
-    order = np.argsort((most - counts).astype(np.min_scalar_type(most)), kind="stable")
+    order = np.concatenate([by_descending_degree(counts), np.flatnonzero(counts == 0)])
     turns = np.arange(counts.size) % (2 * n_blocks)
     block = np.empty(counts.size, np.int32)
     block[order] = np.minimum(turns, 2 * n_blocks - 1 - turns)
@@ -107,7 +106,7 @@ class Strata:
         whose elements the parts have. Several threads cut chunks of ratings, because chunks fit the cache.
         """
         n_cells, pieces = self.n_blocks**2, [*chunks(ratings.n_ratings)]
-        # A small type, as in cut().
+        # The numbers of blocks are small integers, for which numpy's stable sort is a fast radix sort.
         cells = np.empty(ratings.n_ratings, np.min_scalar_type(n_cells))
         rows = (self.users.block * np.int32(self.n_blocks)).astype(cells.dtype)
         places = self.items.block.astype(cells.dtype)
