@@ -32,11 +32,10 @@ def simple_matrix(graph: Graph) -> csr_array:
 
 def triangles_at(matrix: csr_array, vertices: NDArray[Any]) -> NDArray[np.int64]:
     """Return the number of triangles at each of *vertices*; *matrix* is :func:`simple_matrix`."""
-    degrees = np.diff(matrix.indptr)
     found = np.zeros(vertices.size, np.int64)
     if not vertices.size:
         return found
-    paths = (matrix[vertices] @ degrees).cumsum()
+    paths = _n_paths(matrix)[vertices].cumsum()
     cuts = np.unique(np.searchsorted(paths, np.arange(_PATHS_AT_ONCE, paths[-1], _PATHS_AT_ONCE)))
     for part in np.split(np.arange(vertices.size), cuts):
         rows = matrix[vertices[part]]
@@ -79,11 +78,18 @@ def check_triangles(graph: Graph, n_triangles: int, counts: NDArray[Any], degree
 
 def _checked_vertices(matrix: csr_array) -> NDArray[Any]:
     """Return all vertices, or a sample with at most ``_MAX_PATHS`` paths."""
-    n, degrees = matrix.shape[0], np.diff(matrix.indptr).astype(np.int64)
-    if int(degrees @ degrees) <= _MAX_PATHS:
+    n, n_paths = matrix.shape[0], _n_paths(matrix)
+    if int(n_paths.sum()) <= _MAX_PATHS:
         return np.arange(n)
     rng = np.random.default_rng(0)
     drawn = np.stack((matrix.indices[rng.integers(matrix.nnz, size=n)], rng.integers(n, size=n)), axis=1).ravel()
     drawn = drawn[:_MAX_DRAWN]
-    paths = np.cumsum((matrix @ degrees)[drawn])  # matrix[drawn] would have the row of a hub many times.
+    paths = np.cumsum(n_paths[drawn])
     return np.unique(drawn[: max(1, int(np.searchsorted(paths, _MAX_PATHS)))])
+
+
+def _n_paths(matrix: csr_array) -> NDArray[np.int64]:
+    """Return the number of paths of two edges that begin at each vertex."""
+    degrees = np.diff(matrix.indptr).astype(np.int64)
+    found: NDArray[np.int64] = matrix @ degrees
+    return found
