@@ -175,15 +175,20 @@ def is_array(values: object) -> bool:
     return hasattr(values, "__array__") or hasattr(values, "__dlpack__") or hasattr(values, "to_numpy")
 
 
+def refuse_masked(name: str, values: Any, kind: type[InputError] = InputError) -> None:
+    """Raise an error of type *kind* if *values* are a masked array with an element that is masked."""
+    if isinstance(values, np.ma.MaskedArray) and (mask := np.ma.getmaskarray(values)).any():
+        at = np.unravel_index(int(mask.argmax()), mask.shape)
+        raise kind(f"{name}[{', '.join(map(str, at))}] is masked; fill or drop what is masked")
+
+
 def checked_array(name: str, values: Any, kind: type[InputError] = InputError) -> NDArray[Any]:
     """Return *values* as a plain numpy array, which shares the memory of *values* if these are an array.
 
     An array of another package is converted by its ``__array__``, ``__dlpack__`` or ``to_numpy``. A masked array is
     refused if an element is masked.
     """
-    if isinstance(values, np.ma.MaskedArray) and (mask := np.ma.getmaskarray(values)).any():
-        at = np.unravel_index(int(mask.argmax()), mask.shape)
-        raise kind(f"{name}[{', '.join(map(str, at))}] is masked; fill or drop what is masked")
+    refuse_masked(name, values, kind)
     with refusing(name, values, "an array or a list", kind):
         if not isinstance(values, np.ndarray) and hasattr(values, "__len__"):
             check_length(name, values)

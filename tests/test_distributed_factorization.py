@@ -98,7 +98,12 @@ def test_an_estimator_is_cloned_saved_and_refused(client: distributed.Client, tm
     few = Ratings([0, 1, 2], [0, 0, 0], np.float32([1, 2, 3]), 3, 1)  # more workers than items
     model.fit(few).to_local().save(tmp_path / "model.npz")
     assert np.array_equal(cg.SGDMatrixFactorization.load(tmp_path / "model.npz").item_factors_, model.item_factors_)
+    loaded = cgd.SGDMatrixFactorization.load(tmp_path / "model.npz", client=client)
+    assert loaded.client is client and np.array_equal(loaded.item_factors_, model.item_factors_)
+    assert "nan" not in str(model.info_) and "strategy" in str(model.info_)
     with pytest.raises(InputError, match="no ratings"):
         model.fit(Ratings([], [], np.float32([]), 3, 2))
     with plain() as empty, pytest.raises(ClusterError, match="has no workers"):
+        cgd.SGDMatrixFactorization(2, client=empty).fit(few)
+    with pytest.raises(ClusterError, match="is closed"):
         cgd.SGDMatrixFactorization(2, client=empty).fit(few)

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -39,15 +40,12 @@ from clgraph.runtime.session import Session
 
 def test_schedules_have_the_rates_by_hand() -> None:
     constant, inverse, bold = (make_schedule(name, 0.8, 0.5) for name in SCHEDULES)
-    assert [constant([0.8] * t, [1.0] * t) for t in range(3)] == [0.8, 0.8, 0.8]
-    assert [inverse([0.8] * t, [1.0] * t) for t in range(3)] == pytest.approx([0.8, 0.8 / 1.5, 0.4])
-    rates, losses = [], []
-    for loss in (1.0, 0.9, 0.95, 0.95, 0.5):
-        rates.append(bold(rates, losses))
-        losses.append(loss)
-    # The first two epochs have nothing to compare; then lower, higher, equal.
-    assert rates == pytest.approx([0.8, 0.8, 0.84, 0.42, 0.42])
-    assert bold(rates, losses) == pytest.approx(0.42 * 1.05)
+    assert [constant(n, 0.8, 1.0) for n in range(3)] == [0.8, 0.8, 0.8]
+    assert [inverse(n, 0.8, 1.0) for n in range(3)] == pytest.approx([0.8, 0.8 / 1.5, 0.4])
+    assert bold(0, math.nan, math.nan) == 0.8
+    # The gain of the last epoch is unknown, none, above and below 0.
+    rates = [bold(3, 0.6, gain) for gain in (math.nan, 0.0, 0.1, -0.1)]
+    assert rates == pytest.approx([0.6, 0.6, 0.63, 0.3])
 
 
 @pytest.mark.parametrize(
@@ -119,7 +117,7 @@ def test_a_rate_that_grows_stays_where_regularization_allows_it(pocl: Session) -
     engine = Factorization(pocl, SMALL, rank=4, strategy=OFFLINE)
     for regularization in (0.049, 0.3, 1.0, 7.0):
         wanted = [share / regularization for share in (0.3, 0.45, 0.6)]
-        epochs = engine.train(3, schedule=lambda rates, _, w=wanted: w[len(rates)], regularization=regularization)
+        epochs = engine.train(3, schedule=lambda n, *_, w=wanted: w[n], regularization=regularization)
         shares = [epoch.learning_rate * regularization for epoch in epochs]
         assert shares == pytest.approx([0.3, 0.45, 0.5]) and shares[-1] <= 0.5
 
@@ -416,6 +414,48 @@ def test_wrong_parameters_are_refused(make: Any, parameters: dict[str, Any], mes
         make(**parameters).fit(SMALL)
 
 
+def test_tol_heeds_the_training_error_if_nothing_is_evaluated(make: Any) -> None:
+    nothing = SMALL.split(0)[1]
+    wanted = make(n_epochs=60, tol=0.01).fit(SMALL)
+    assert 1 < wanted.n_iter_ < 60
+    assert_same(make(n_epochs=60, tol=0.01).fit(SMALL, eval_set=nothing), wanted)
+
+
+def test_a_partial_fit_compares_errors_on_its_own_ratings(make: Any, tmp_path: Path) -> None:
+    """The second half has ratings twice as far from the mean, whose errors are larger."""
+    first, second = SMALL.split(0.5, seed=0)
+    second = replace(second, values=2 * second.values)
+    model = make(n_epochs=20, tol=1e-5, biases=True).fit(first)
+    n_before = model.n_iter_
+    model.partial_fit(second, n_epochs=6)
+    assert model.n_iter_ == n_before + 6 and model.loss_curve_[n_before] > model.loss_curve_[n_before - 1]
+    low, high = (replace(first, values=factor * first.values) for factor in (0.1, 1.0))
+    evaluated = make(tol=1e-5, n_epochs=3).fit(first, eval_set=low).partial_fit(first, n_epochs=3, eval_set=high)
+    assert evaluated.n_iter_ == 6 and evaluated.eval_curve_[3] > evaluated.eval_curve_[2]
+
+    def rates(model: Any) -> list[float]:
+        return [epoch.learning_rate for epoch in model.history_]
+
+    bold = make(schedule="bold_driver").fit(first)
+    bold.partial_fit(second, n_epochs=3)
+    expected = [0.01, 0.01, *(0.01 * 1.05**power for power in (1, 2, 3, 4, 5))]
+    assert bold.loss_curve_[4] > bold.loss_curve_[3] and rates(bold) == pytest.approx(expected)
+    # One epoch at a time is the same as all at once, also if the model is saved and loaded in between.
+    whole, parts = make(schedule="bold_driver", n_epochs=6).fit(first), make(schedule="bold_driver", n_epochs=1)
+    for _ in range(6):
+        parts.partial_fit(first)
+        parts.save(tmp_path / "parts")
+        parts = parts.load(tmp_path / "parts", session=parts.session)
+    assert rates(parts)[2:] == pytest.approx([0.01 * 1.05**power for power in (1, 2, 3, 4)])
+    assert rates(parts) == rates(whole) and parts.loss_curve_[-1] == pytest.approx(whole.loss_curve_[-1])
+
+
+def test_a_partial_fit_with_other_factors_is_refused(make: Any) -> None:
+    for changed, message in (({"n_factors": 3}, "n_factors = 3, but .* n_factors=4"), ({"biases": True}, "biases")):
+        with pytest.raises(InputError, match=message):
+            make().fit(SMALL).set_params(**changed).partial_fit(SMALL)
+
+
 def test_a_wrong_strategy_is_refused(make: Any) -> None:
     with pytest.raises(UnsupportedStrategyError, match="nonsense"):
         make(strategy="nonsense").fit(SMALL)
@@ -424,8 +464,8 @@ def test_a_wrong_strategy_is_refused(make: Any) -> None:
 def test_wrong_ratings_are_refused(make: Any) -> None:
     with pytest.raises(InputError, match="no ratings"):
         make().fit(csr_array((3, 3)))
-    with pytest.raises(ValueError, match="NaN"):
-        make().fit([[1.0, math.nan]])
+    with pytest.raises(ValueError, match="infinity"):
+        make().fit([[1.0, math.inf]])
     with pytest.raises(ValueError, match="NaN"):
         make().fit(csr_array([[1.0, math.nan]]))
     with pytest.raises(InputError, match=r"1e\+300; ratings must be finite"):

@@ -208,7 +208,7 @@ def test_a_skipped_loss_is_computed_if_its_epoch_was_the_last(devices: list[Any]
     check(9, make_schedule("constant", 0.03, 0.0))
     check(2, make_schedule("constant", 0.03, 0.0), eval_ratings=test, tol=10.0)
     with pytest.warns(ConvergenceWarning, match="went to infinity in epoch 6"):
-        check(5, lambda rates, _losses: 0.03 if len(rates) < 5 else 1e30)
+        check(5, lambda n, *_: 0.03 if n < 5 else 1e30)
 
 
 def test_there_may_be_more_devices_than_items() -> None:

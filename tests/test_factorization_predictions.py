@@ -264,3 +264,79 @@ def test_movie_ratings_are_predicted(session: Session, movies: Ratings, biases: 
     assert model.eval_curve_[-1] <= most
     ids, scores = model.recommend(196, N=5)
     assert np.isin(ids, movies.item_ids).all() and (np.diff(scores) <= 0).all()
+
+
+def test_columns_of_a_frame_keep_their_large_ids(make: Any) -> None:
+    pandas = pytest.importorskip("pandas")
+    X, y = SMALL.to_pairs()
+    plain = pandas.DataFrame(X + np.int64(2**60), columns=["user", "item"])
+    wanted = make().fit(plain, y)
+    for kinds in ({"item": "uint64"}, {"user": "Int64", "item": "Int64"}):
+        frame = plain.astype(kinds)
+        model = make().fit(frame, y, eval_set=(frame[:50], y[:50]))
+        assert_same_factors(model, wanted)
+        assert model.known_users.tolist() == np.unique(plain["user"]).tolist()
+        np.testing.assert_array_equal(model.predict(frame), wanted.predict(plain))
+        assert model.score(frame, y) == pytest.approx(wanted.score(plain, y))
+        assert model.eval_curve_[-1] == pytest.approx(rmse_of(wanted.predict(plain[:50]), y[:50]), rel=1e-4)
+
+
+def rmse_of(predictions: Any, wanted: Any) -> float:
+    return float(np.sqrt(np.mean(np.square(predictions - wanted))))
+
+
+def test_masked_elements_are_refused(make: Any) -> None:
+    X, y = SMALL.to_pairs()
+    hidden = np.ma.masked_array(y, np.arange(y.size) == 3)
+    pairs = np.ma.masked_array(X, np.arange(X.size).reshape(X.shape) == 5)
+    model = make().fit(np.ma.masked_array(X), np.ma.masked_array(y))  # no element is masked
+    matrix = np.ma.masked_equal(np.ones((3, 4)) * np.arange(4), 0)
+    for call in (
+        lambda: make().fit(X, hidden), lambda: make().fit(pairs, y), lambda: make().fit(matrix),
+        lambda: make().fit(X, y, eval_set=(X, hidden)), lambda: make().fit(SMALL, eval_set=(pairs, y)),
+        lambda: model.predict(pairs), lambda: model.score(X, hidden), lambda: make().fit(X, y, hidden**2),
+    ):  # fmt: skip
+        with pytest.raises(InputError, match="is masked; fill or drop what is masked"):
+            call()
+
+
+def test_nan_in_a_dense_matrix_is_a_missing_rating(make: Any) -> None:
+    pandas = pytest.importorskip("pandas")
+    X, y = SMALL.to_pairs()
+    frame = pandas.DataFrame({"user": X[:, 0], "item": X[:, 1], "rating": y})
+    pivoted = frame.pivot(index="user", columns="item", values="rating")
+    assert pivoted.isna().any(axis=None)
+    wanted = make(biases=True).fit(SMALL)
+    model = make(biases=True).fit(pivoted)
+    assert_same_factors(model, wanted)
+    np.testing.assert_array_equal(model.transform(pivoted), wanted.transform(SMALL))
+    assert model.predict(pivoted).shape == pivoted.shape and model.score(pivoted) == pytest.approx(
+        wanted.score(SMALL.to_scipy())
+    )
+    weights = np.linspace(0.5, 1.5, y.size)
+    dense = np.full(SMALL.shape, 7.0)  # Weights of missing ratings have no effect.
+    dense[SMALL.users, SMALL.items] = weights
+    weighted = make().fit(pivoted.to_numpy(), sample_weight=dense.ravel())
+    assert_same_factors(weighted, make().fit(SMALL, sample_weight=weights))
+    with pytest.raises(InputError, match="a frame of three columns without y"):
+        make().fit(frame)
+
+
+@pytest.mark.parametrize("biases", [False, True])
+def test_new_users_get_recommendations_for_their_own_ratings(make: Any, biases: bool) -> None:
+    names = [f"item {k}" for k in range(SMALL.n_items)]
+    known = Ratings(SMALL.users, SMALL.items, SMALL.values, *SMALL.shape, None, np.array(names))
+    model = make(biases=biases).fit(known)
+    new = Ratings.from_triples(["z", "z", "y"], [names[3], names[20], names[3]], [2.0, -1.0, 0.5], ids="compact")
+    rows = np.full((2, SMALL.n_items), np.nan)
+    rows[0, 3], rows[1, [3, 20]] = 0.5, [2.0, -1.0]  # The users of compact ids are sorted: y, z.
+    scores = make(biases=biases).fit(SMALL).predict(rows)
+    for leave_out in (True, False):
+        items, found = model.recommend(new, SMALL.n_items, filter_already_liked_items=leave_out)
+        for k, rated in enumerate([{names[3]}, {names[3], names[20]}] if leave_out else [set(), set()]):
+            best = [names[j] for j in np.argsort(-scores[k], kind="stable") if names[j] not in rated]
+            assert items[k, : len(best)].tolist() == best and [*items[k, len(best) :]] == [None] * len(rated)
+            np.testing.assert_allclose(found[k, : len(best)], scores[k][[names.index(n) for n in best]], atol=1e-6)
+    with pytest.raises(InputError, match="item 'no' was not in the ratings of the fit"):
+        model.recommend(Ratings.from_triples(["z"], ["no"], [1.0], ids="compact"))
+    assert model.known_items.tolist() == names and model.known_users.tolist() == [*range(SMALL.n_users)]

@@ -6,11 +6,12 @@ Each worker trains its own users, and item factors move between workers.
 from __future__ import annotations
 
 import math
+import os
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from operator import itemgetter
-from typing import Any
+from typing import Any, Self
 from uuid import uuid4
 
 import distributed
@@ -21,7 +22,7 @@ from clgraph.algorithms.factorization import STRATEGIES
 from clgraph.algorithms.factorization.estimator.estimator import SGDMatrixFactorization as _OnOneMachine
 from clgraph.algorithms.factorization.factors import Factors
 from clgraph.algorithms.factorization.problem import FactorizationProblem, Storage
-from clgraph.algorithms.factorization.training.epochs import Epoch, Training
+from clgraph.algorithms.factorization.training.epochs import Training
 from clgraph.algorithms.factorization.training.evaluation import Errors
 from clgraph.algorithms.factorization.training.strata import Strata
 from clgraph.algorithms.factorization.training.training import Cell, checked_problem
@@ -154,7 +155,7 @@ class DistributedTraining(Training):
     ) -> None:  # fmt: skip
         problem = checked_problem(ratings, rank, n_epochs, storage, biases, mean, weights)
         self._total_weight = problem.total_weight
-        self._started, self.epochs, self.client = time.perf_counter(), [], client
+        self._started, self.epochs, self.ratings, self.client = time.perf_counter(), [], ratings, client
         self.workers = devices_of(client)
         # With more workers than users or items, some workers would have nothing to train.
         self.n = min(len(self.workers), *ratings.shape)
@@ -171,7 +172,7 @@ class DistributedTraining(Training):
         self.strategy, self._predicted = choices[largest]
         assert problem.mean is not None
         self.model: RemoteModel = RemoteModel(self, problem.mean)
-        self._whole: tuple[list[Any], list[Any], list[Epoch]] = [], [], []
+        self._whole: tuple[list[Any], list[Any], int] = [], [], 0
 
     def submit(self, d: int, function: Any, *arguments: Any) -> distributed.Future:
         """Return the future of a task for the worker that trains block row *d*.
@@ -185,14 +186,14 @@ class DistributedTraining(Training):
         futures = [[self.submit(d, given, block) for block in row] for d, row in enumerate(blocks)]
         return uuid4().hex, ratings.n_ratings, futures
 
-    def save(self, epochs: list[Epoch]) -> None:
-        self._whole = self.model.users, self.model.items, epochs
+    def save(self, n_epochs: int) -> None:
+        self._whole = self.model.users, self.model.items, n_epochs
 
-    def restore(self) -> list[Epoch]:
-        self.model.users, self.model.items, epochs = self._whole
-        return epochs
+    def restore(self) -> int:
+        self.model.users, self.model.items, n_epochs = self._whole
+        return n_epochs
 
-    def epoch(self, rate: float, regularization: float, evaluation: Any, *, with_loss: bool = True) -> Epoch:
+    def sweep(self, rate: float, regularization: float) -> float:
         began, n, model = time.perf_counter(), self.n, self.model
         users, items = list(model.users), list(model.items)
         for s in range(n):
@@ -201,17 +202,19 @@ class DistributedTraining(Training):
                 swept = self.submit(d, _swept, self._blocks[d][q], users[d], items[q], rate, regularization)
                 users[d], items[q] = self.submit(d, _users, swept), self.submit(d, _items, swept)
         wait_for(self.client, [*users, *items])
-        seconds = time.perf_counter() - began
+        model.users, model.items = users, items
+        return time.perf_counter() - began
+
+    def errors(self, evaluation: Any, *, with_loss: bool) -> tuple[float, float]:
         key, n_evaluated, others = evaluation or ("", 0, None)
+        users, items = self.model.users, self.model.items
         sums = results(self.client, [
             self.submit(d, _squares, self._blocks[d][q], users[d], items[q], key, others and others[d][q])
-            for q in range(n) for d in range(n)
+            for q in range(self.n) for d in range(self.n)
         ])  # fmt: skip
-        model.users, model.items = users, items
-        count = self.strata.ratings.n_ratings
         loss = math.sqrt(math.fsum(first for first, _ in sums) / self._total_weight)
         eval_loss = math.sqrt(math.fsum(second for _, second in sums) / n_evaluated) if n_evaluated else math.nan
-        return Epoch(rate, loss, eval_loss, seconds, count / seconds)
+        return loss, eval_loss
 
     def info(self) -> RunInfo:
         seconds = Seconds(time.perf_counter() - self._started, math.nan, math.nan, math.nan)
@@ -229,7 +232,8 @@ class SGDMatrixFactorization(_OnOneMachine):
     Parameters
     ----------
     client : distributed.Client, optional
-        By default, the client that was created last. The other parameters are as in
+        By default, the client that was created last. An estimator that holds a client cannot be pickled. The other
+        parameters are as in
         :class:`clgraph.SGDMatrixFactorization`, without *session* and *devices*.
 
     Raises
@@ -266,6 +270,16 @@ class SGDMatrixFactorization(_OnOneMachine):
             storage=storage, init_scale=init_scale, clip=clip, tol=tol, random_state=random_state, verbose=verbose,
         )  # fmt: skip
         self.client = client
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], *, client: Any = None) -> Self:  # type: ignore[override]
+        """Return the model that ``save`` has written to the file *path*.
+
+        Further training runs on the workers of *client*.
+        """
+        model = super().load(path)
+        model.client = client
+        return model
 
     def _engine(self, ratings: Ratings, **options: Any) -> Training:
         return DistributedTraining(as_client(self.client), ratings, **options)

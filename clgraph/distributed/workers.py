@@ -130,6 +130,8 @@ def as_client(client: Any) -> distributed.Client:
             ) from error
     if not isinstance(client, distributed.Client) or client.asynchronous:
         raise InputError(f"client = {shown(client)}; allowed: a synchronous Client of dask.distributed")
+    if client.status == "closed":
+        raise ClusterError(f"{client!r} is closed")
     return client
 
 

@@ -177,9 +177,9 @@ class DeviceModel:
 
 
 class Backup:
-    """A copy of a factorisation model in device memory, with the list of the epochs that trained the model.
+    """A copy of a factorisation model in device memory, with the number of epochs that trained the model.
 
-    One reference names both the arrays that hold consistent factors and their epochs. An interrupt during :meth:`save`
+    One reference names both the arrays that hold consistent factors and this number. An interrupt during :meth:`save`
     therefore finds either the old pair or the new one. While the copy is being made no sweep runs, so the model's own
     arrays are consistent and the reference names them.
     """
@@ -188,20 +188,20 @@ class Backup:
         self._session = model.session
         self._live = list(model.arrays.values())
         self._copies = [self._session.empty(array.size, array.dtype) for array in self._live]
-        self._whole: tuple[list[Any], list[Any]] = self._live, []
+        self._whole: tuple[list[Any], int] = self._live, 0
 
-    def save(self, epochs: list[Any]) -> None:
-        """Save a copy of the current model on the device, with *epochs*, the list of the epochs that trained it."""
-        self._whole = self._live, epochs
+    def save(self, n_epochs: int) -> None:
+        """Save a copy of the current model on the device, with *n_epochs*, the number of epochs that trained it."""
+        self._whole = self._live, n_epochs
         self._copy(self._live, self._copies)
-        self._whole = self._copies, epochs
+        self._whole = self._copies, n_epochs
 
-    def restore(self) -> list[Any]:
-        """Restore the model that was saved last, and return the list of the epochs that trained it."""
-        arrays, epochs = self._whole
+    def restore(self) -> int:
+        """Restore the model that was saved last, and return the number of epochs that trained it."""
+        arrays, n_epochs = self._whole
         if arrays is not self._live:
             self._copy(arrays, self._live)
-        return epochs
+        return n_epochs
 
     def _copy(self, sources: Sequence[Any], targets: Sequence[Any]) -> None:
         with typed_errors("copying factors on the device"):

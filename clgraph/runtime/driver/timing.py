@@ -173,11 +173,12 @@ class RunInfo:
     def fields(self) -> dict[str, str]:
         """Return a summary of the run as names and texts: strategy, device, times, details and prediction."""
         seconds = self.seconds
+        known = {part: value for part in _PARTS if not math.isnan(value := getattr(seconds, part))}
+        parts = [f"{part} {milliseconds(value)}" for part, value in known.items()]
         fields = {
             "strategy": f"{self.strategy} ({self.kind})",
             "device": f"{self.device} ({self.why})",
-            "time": f"{milliseconds(seconds.total)} ms: "
-            + ", ".join(f"{part} {milliseconds(getattr(seconds, part))}" for part in _PARTS),
+            "time": f"{milliseconds(seconds.total)} ms" + (f": {', '.join(parts)}" if parts else ""),
         }
         if self.details:
             fields["details"] = ", ".join(f"{name} {value}" for name, value in self.details.items() if value != "")

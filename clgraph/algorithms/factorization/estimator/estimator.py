@@ -12,6 +12,7 @@ from clgraph.algorithms.factorization.estimator.fitting import TrainedFactorizat
 from clgraph.algorithms.factorization.problem import Storage
 from clgraph.algorithms.factorization.training.epochs import Callback
 from clgraph.data.ratings.ratings import Ratings
+from clgraph.errors import InputError
 from clgraph.runtime.session import SessionLike
 
 _TRIPLE = ("users", "items", "values")
@@ -54,15 +55,16 @@ class SGDMatrixFactorization(TrainedFactorization):
     clip : bool
         Cut predictions off at the least and the greatest rating of the fit.
     tol : float, optional
-        Stop after an epoch that lowers the error (RMSE) on *eval_set* by less than this. Without *eval_set*
-        the error on the training ratings counts.
+        Stop after an epoch that lowers the error (RMSE) on *eval_set* by less than this. Without ratings in
+        *eval_set*, the error on the training ratings counts. The factors of the last epoch are kept, even if an
+        earlier epoch had a lower error.
     random_state : int, RandomState or None
         Seed of the initial factors. With an integer, ``strategy="auto"`` chooses among offline strategies only. Then
         runs on one device have equal results if the choice is the same. New rates from ``clgraph probe`` may
         change it; naming an offline strategy in *strategy* fixes it.
     session : Session, str, pyopencl Device, Context or CommandQueue, or None
         Where to run; a string names a device, ``None`` takes the best one. An estimator that holds a
-        Session cannot be pickled.
+        Session cannot be pickled or deeply copied.
     devices : "all", or sequence of str, Session or pyopencl.Device, optional
         Train on several devices instead of *session*. Each device keeps its users, and blocks of items move from
         device to device [4]_. Several GPUs that are given by name, or by ``"all"``, have a process each. Folding
@@ -84,13 +86,15 @@ class SGDMatrixFactorization(TrainedFactorization):
     loss_curve_, eval_curve_ : list of float
         RMSE of the training ratings (weighted by *sample_weight*) and of *eval_set* (NaN without one) after each epoch.
         The training error is computed only after the last epoch, unless the schedule, *tol*, *verbose* or a callback
-        needs it, or workers of a Dask client train.
+        needs it, or workers of a Dask client train. It is NaN for other epochs, and for the last one before Ctrl-C.
     n_iter_ : int
         Number of epochs.
     strategy_ : str
         The strategy that ran.
     info_ : RunInfo
         Where the last fit ran and how long each part took. A loaded model has none.
+    known_users, known_items : array, shape (n_users,) and (n_items,)
+        The id of each row of factors, or its number if users or items have no ids.
     n_features_in_ : int
         Number of items; 2 after a fit on pairs.
     feature_names_in_ : object array, shape ``(n_features_in_,)``
@@ -105,9 +109,10 @@ class SGDMatrixFactorization(TrainedFactorization):
       fit. If a user or an item had no ratings in the fit, only the mean and the other one's bias predict. Several
       ratings of one pair are replaced by their mean.
     * **A matrix**: a scipy sparse array, whose stored entries are the ratings, or a dense array, all of whose entries
-      are ratings; *y* is ignored. Each row is a sample, so splitters hold out users. ``transform(X)``, ``predict(X)``
-      and ``score(X)`` fold users in: they compute a user's factors from the user's ratings in *X*. A dense matrix of
-      two items that comes with *y* is taken as pairs.
+      but NaN are ratings; *y* is ignored. Each row is a sample, so splitters hold out users. ``transform(X)``,
+      ``predict(X)`` and ``score(X)`` fold users in: they compute a user's factors from the user's ratings in *X*. A
+      dense matrix of two items that comes with *y* is taken as pairs. A frame of three columns without *y* is refused,
+      because such columns are most likely users, items and ratings.
     * **Ratings**: a :class:`clgraph.Ratings`, whose users and items are named by its ids, or else by numbers.
       ``predict`` and ``score`` match them with the users of the fit; ``transform`` folds them in.
 
@@ -181,16 +186,17 @@ class SGDMatrixFactorization(TrainedFactorization):
         ----------
         X : Ratings, scipy sparse array or dense array, shape (n_users, n_items), or pairs, shape (n_ratings, 2)
         y : array, shape (n_ratings,)
-            Ratings of the pairs; ignored otherwise.
+            Ratings of the pairs; ignored otherwise. All ratings become float32. If they are large and differ little,
+            subtract a constant first.
         sample_weight : array, shape (n_ratings,), optional
             Weight of each rating: finite, at least 0, not all 0. They are in the order of the pairs, of
             :class:`clgraph.Ratings`, of ``X.data`` of a CSR array (other sparse formats are refused), or row by row of
-            a dense array. A weight multiplies the error in the rating's gradient step and its square in the training
-            loss, as if the rating were repeated. Regularization is not weighted: each step shrinks both rows and
-            biases as without weights, also if the weight is 0. Otherwise a rating of weight 0 has no effect. The mean
-            of the ratings is weighted. Large weights need a smaller *learning_rate*; weights with a mean of 1 suit the
-            rate of a fit without weights. *eval_set* is not weighted. Several ratings of one pair get the mean of
-            their weights.
+            a dense array, also for its NaN. A weight multiplies the error in the rating's gradient step and its square
+            in the training loss, as if the rating were repeated. Regularization is not weighted: each step shrinks both
+            rows and biases as without weights, also if the weight is 0. Otherwise a rating of weight 0 has no effect.
+            The mean of the ratings is weighted. Large weights need a smaller *learning_rate*; weights with a mean of 1
+            suit the rate of a fit without weights. *eval_set* is not weighted. Several ratings of one pair get the mean
+            of their weights.
         eval_set : like *X*, or a tuple (X, y) of pairs and their ratings, optional
             Ratings on which the error is computed after each epoch. Pairs are allowed with any form of *X*. They name
             users and items by the ids of the fit, or by row and column numbers without ids, and may have unknown ones,
@@ -210,8 +216,8 @@ class SGDMatrixFactorization(TrainedFactorization):
             unknown id, an unknown option, or a parameter out of range, such as a rank that needs more memory than the
             device has.
         ValueError
-            A NaN or an infinite number in a dense or sparse array, or another input that scikit-learn rejects. In
-            Ratings it is an InputError, which is also a ValueError.
+            An infinite number in an array, a NaN in a sparse array or in pairs, or another input that scikit-learn
+            rejects. In Ratings it is an InputError, which is also a ValueError.
         DeviceMemoryError
             The ratings do not fit in the device's memory.
         UnsupportedStrategyError
@@ -236,11 +242,21 @@ class SGDMatrixFactorization(TrainedFactorization):
     ) -> Self:
         """Continue training the factorisation for *n_epochs* from the current factors, on the same or on other ratings.
 
-        Users, items and mean stay as in the first fit, and the learning rate's schedule continues. Every call prepares
-        its ratings again, so few calls with many epochs are cheaper. :meth:`fit` describes the other parameters.
+        Users, items and mean stay as in the first fit, and the learning rate's schedule continues. *tol* and the
+        schedule "bold_driver" compare the first epoch's error with the error on the same ratings before it. Every call
+        prepares its ratings again, so few calls with many epochs are cheaper. :meth:`fit` describes the other
+        parameters.
+
+        Raises
+        ------
+        InputError
+            *n_factors* or *biases* were changed after the first fit, or an error as in :meth:`fit`.
         """
         if not hasattr(self, "user_factors_"):
             return self._first_fit(X, y, sample_weight, n_epochs, eval_set, callback)
+        for name, kept in (("n_factors", self._n_features_out), ("biases", self.user_biases_ is not None)):
+            if getattr(self, name) != kept:
+                raise InputError(f"{name} = {getattr(self, name)!r}, but the factors of the fit have {name}={kept}")
         known = self._known
         ratings, weights = self._numbered_with_weights(X, y, sample_weight)
         if X is not known:

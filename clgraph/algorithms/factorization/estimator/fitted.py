@@ -14,6 +14,7 @@ from clgraph.algorithms.factorization.estimator.inputs import (
     are_pairs,
     numbered_as,
     pair_ids,
+    refuse_triples,
     split_pairs,
     weighted_matrix,
     weighted_pairs,
@@ -31,7 +32,7 @@ from clgraph.algorithms.factorization.estimator.scikit_learn import (
 from clgraph.algorithms.factorization.factors import Factors
 from clgraph.algorithms.factorization.host_model import fold_in, item_means, predict_pairs
 from clgraph.algorithms.factorization.training.epochs import Training, UnseenPairs
-from clgraph.arguments import checked_flag
+from clgraph.arguments import checked_flag, refuse_masked
 from clgraph.data.ratings.ratings import Ratings
 from clgraph.errors import InputError
 
@@ -118,15 +119,15 @@ class FittedFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         if self._fitted_on_pairs and not isinstance(X, Ratings):
             if y is None:
                 raise InputError("score(X) of pairs needs their ratings: score(X, y)")
+            refuse_masked("y", y)
             return float(r2_score(y, self.predict(X), sample_weight=sample_weight))
         if isinstance(X, Ratings):
             ratings = self._numbered(X)
             predicted = self._of_pairs(ratings.users, ratings.items)
             return float(r2_score(ratings.values, predicted, sample_weight=sample_weight))
         ratings, weights = self._weighted(X, None, sample_weight, reset=False)
-        rows, biases = (array.astype(np.float32) for array in self._fold_in(ratings))
-        folded = self._factors()._replace(user_factors=rows, user_biases=biases)
-        predicted = self._clipped(predict_pairs(folded, self.mean_, ratings.users, ratings.items))
+        factors = self._folded(ratings)[1]
+        predicted = self._clipped(predict_pairs(factors, self.mean_, ratings.users, ratings.items))
         return float(r2_score(ratings.values, predicted, sample_weight=weights))
 
     def _of_pairs(self, users: NDArray[np.int32], items: NDArray[np.int32]) -> NDArray[np.float32]:
@@ -147,6 +148,7 @@ class FittedFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
             ends += self.rating_range_
         found = {f"{name}_": array for name, array in engine.model.get()._asdict().items()}
         found |= {"mean_": engine.model.mean, "_known": known, "history_": engine.epochs, "n_iter_": len(engine.epochs)}
+        found["_gain"] = engine.gain
         found |= {"rating_range_": (min(ends), max(ends)), "strategy_": engine.strategy, "info_": engine.info()}
         self.__dict__.update(found)
 
@@ -154,12 +156,20 @@ class FittedFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         """Return the user and item numbers of the pairs *X*, with -1 for
         each user or item that the fit does not know.
         """
-        users, items = pair_ids(validate_data(self, X, reset=False, dtype=None))
+        refuse_masked("X", X)
+        users, items = pair_ids(X, validate_data(self, X, reset=False, dtype=None))
         return self._known.user_index(users, default=-1), self._known.item_index(items, default=-1)
 
     def _fold_in(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         ratings = numbered_as(self._known, self._ratings(X, reset=False), new_users=True)
         return fold_in(self._factors(), self.mean_, ratings, self.regularization)
+
+    def _folded(self, X: Ratings) -> tuple[Ratings, Factors]:
+        """Fold the users of *X* in, and return *X* with the item numbers of the fit, and the factors of its users."""
+        rated = numbered_as(self._known, X, new_users=True)
+        rows, biases = fold_in(self._factors(), self.mean_, rated, self.regularization)
+        users = rows.astype(np.float32), biases.astype(np.float32)
+        return rated, self._factors()._replace(user_factors=users[0], user_biases=users[1])
 
     def _factors(self) -> Factors:
         return Factors(*(getattr(self, f"{name}_") for name in Factors._fields))
@@ -184,15 +194,21 @@ class FittedFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
                 self.n_features_in_ = X.n_items
                 self.__dict__.pop("feature_names_in_", None)
             return weighted_ratings(X, sample_weight)
+        refuse_masked("X", X)
         if reset:
             self._fitted_on_pairs = y is not None and are_pairs(X)
+            if y is None:
+                refuse_triples(X)
         if not self._fitted_on_pairs:
-            matrix = validate_data(self, X, reset=reset, accept_sparse=("csr", "csc", "coo"))
+            finite: Any = True if issparse(X) else "allow-nan"
+            formats = ("csr", "csc", "coo")
+            matrix = validate_data(self, X, reset=reset, accept_sparse=formats, ensure_all_finite=finite)
             return weighted_matrix(matrix, sample_weight)
         if y is None:
             raise InputError("pairs need their ratings, y")
-        pairs, values = validate_data(self, X, y, reset=reset, dtype=None, y_numeric=True)
-        return weighted_pairs(pairs, values, sample_weight)
+        refuse_masked("y", y)
+        array, values = validate_data(self, X, y, reset=reset, dtype=None, y_numeric=True)
+        return weighted_pairs(pair_ids(X, array), values, sample_weight)
 
     def _numbered(self, X: Any, y: Any = None, *, known: Ratings | None = None) -> Ratings:
         """Return *X* and *y* as Ratings with the user and item numbers of *known*, by default the fit's numbers."""
@@ -213,9 +229,13 @@ class FittedFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         X, y = eval_set if isinstance(eval_set, tuple) and len(eval_set) == 2 else (eval_set, None)
         if y is None or not are_pairs(X):
             return self._numbered(X, y, known=known), None
+        refuse_masked("X", X)
+        refuse_masked("y", y)
         if self._fitted_on_pairs:
-            return split_pairs(known, *validate_data(self, X, y, reset=False, dtype=None, y_numeric=True))
-        return split_pairs(known, *check_X_y(X, y, dtype=None, y_numeric=True))
+            array, values = validate_data(self, X, y, reset=False, dtype=None, y_numeric=True)
+        else:
+            array, values = check_X_y(X, y, dtype=None, y_numeric=True)
+        return split_pairs(known, pair_ids(X, array), values)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "user_factors_")

@@ -78,13 +78,15 @@ class TrainedFactorization(SavedFactorization):
                 show_epoch(number, epoch)
             return callback is not None and callback(number, epoch)
 
+        n_evaluated = sum(each.values.size for each in (eval_ratings, unseen) if each is not None)
         every_loss = self.schedule == "bold_driver" or callback is not None or verbose > 0
-        every_loss |= tol is not None and eval_ratings is None and unseen is None
+        every_loss |= tol is not None and not n_evaluated
+        gain = self._gain if history else math.nan
         with contextlib.closing(engine):
             try:
                 engine.train(
                     n_epochs, schedule=schedule, regularization=self.regularization, every_loss=every_loss,
-                    history=history, tol=tol, callback=after_epoch, eval_ratings=eval_ratings, unseen=unseen,
+                    history=history, gain=gain, tol=tol, callback=after_epoch, eval_ratings=eval_ratings, unseen=unseen,
                 )  # fmt: skip
             except KeyboardInterrupt:
                 if len(engine.epochs) > len(history):

@@ -17,6 +17,8 @@ from clgraph.errors import InputError
 
 Weights = NDArray[np.float32] | None
 """The weight of each rating, in the order of the ratings, or ``None``."""
+Pairs = tuple[ArrayLike, ArrayLike]
+"""The ids of users and the ids of items."""
 
 
 def are_pairs(X: Any) -> bool:
@@ -28,35 +30,49 @@ def are_pairs(X: Any) -> bool:
         return len(shape) == 2 and bool(shape[1] == 2)
 
 
-def pair_ids(pairs: NDArray[Any]) -> tuple[ArrayLike, ArrayLike]:
-    """Return the user ids and the item ids of *pairs*.
+def refuse_triples(X: Any) -> None:
+    """Raise an :class:`InputError` if *X* is a frame with the three columns user, item and rating."""
+    if hasattr(X, "columns") and getattr(X, "shape", ())[1:] == (3,):
+        raise InputError(
+            "X is a frame of three columns without y. If they are users, items and ratings, give the first two as X "
+            "and the ratings as y. If they are all ratings of three items, give X.to_numpy()"
+        )
 
-    Object columns become lists, then numeric arrays if all are numbers.
+
+def pair_ids(X: Any, array: NDArray[Any]) -> Pairs:
+    """Return the user ids and the item ids of the pairs *X*, from which scikit-learn has made *array*.
+
+    The ids of a frame are its own columns, because *array* has one type, which may round large ids. Object columns
+    become lists, then numeric arrays if all are numbers.
     """
-    users, items = (column.tolist() if column.dtype == object else column for column in pairs.T)
+    if hasattr(X, "iloc"):
+        return X.iloc[:, 0], X.iloc[:, 1]
+    if hasattr(X, "to_series"):
+        return X.to_series(0), X.to_series(1)
+    users, items = (column.tolist() if column.dtype == object else column for column in array.T)
     return users, items
 
 
-def ratings_of_pairs(pairs: NDArray[Any], values: NDArray[Any]) -> Ratings:
+def ratings_of_pairs(pairs: Pairs, values: NDArray[Any]) -> Ratings:
     """Return the ratings *values* of (user, item) *pairs*.
 
     Several ratings of one pair are replaced by their mean.
     """
-    return Ratings.from_triples(*pair_ids(pairs), values, ids="compact", duplicates="mean")
+    return Ratings.from_triples(*pairs, values, ids="compact", duplicates="mean")
 
 
 def ratings_of_matrix(X: Any) -> Ratings:
     """Return the entries of a matrix as Ratings: the stored entries of a
-    sparse array, or all entries of a dense array.
+    sparse array, or all entries of a dense array but NaN.
     """
     if issparse(X):
         return Ratings.from_scipy(X)
-    users, items = np.indices(X.shape, np.int32)
+    users, items = np.nonzero(~np.isnan(X))
     n_users, n_items = X.shape
-    return Ratings.from_triples(users.ravel(), items.ravel(), X.ravel(), n_users=n_users, n_items=n_items)
+    return Ratings.from_triples(users, items, X[users, items], n_users=n_users, n_items=n_items)
 
 
-def split_pairs(known: Ratings, pairs: NDArray[Any], values: NDArray[Any]) -> tuple[Ratings, UnseenPairs]:
+def split_pairs(known: Ratings, pairs: Pairs, values: NDArray[Any]) -> tuple[Ratings, UnseenPairs]:
     """Return the ratings of *pairs* whose user and item are *known*, with
     the numbers of the fit, and the other pairs.
     """
@@ -115,7 +131,7 @@ def weighted_ratings(ratings: Ratings, sample_weight: Any) -> tuple[Ratings, Wei
     return ratings, checked_weights("sample_weight", sample_weight, ratings.n_ratings)
 
 
-def weighted_pairs(pairs: NDArray[Any], values: NDArray[Any], sample_weight: Any) -> tuple[Ratings, Weights]:
+def weighted_pairs(pairs: Pairs, values: NDArray[Any], sample_weight: Any) -> tuple[Ratings, Weights]:
     """Return the ratings *values* of *pairs*, and their weights in the order of the result.
 
     Several ratings of one pair are replaced by their weighted mean, and their weights by the mean of the weights.
@@ -135,13 +151,13 @@ def weighted_pairs(pairs: NDArray[Any], values: NDArray[Any], sample_weight: Any
 def weighted_matrix(X: Any, sample_weight: Any) -> tuple[Ratings, Weights]:
     """Return the entries of the matrix *X* as Ratings, and their weights in the order of the result.
 
-    *sample_weight* is in the order of ``X.data`` of a CSR array, or row by row of a dense array.
+    *sample_weight* is in the order of ``X.data`` of a CSR array, or row by row of a dense array, also for its NaN.
     """
     ratings = ratings_of_matrix(X)
     if sample_weight is None:
         return ratings, None
     if not issparse(X):
-        return ratings, checked_weights("sample_weight", sample_weight, X.size)
+        return ratings, checked_weights("sample_weight", sample_weight, X.size)[~np.isnan(X.ravel())]
     if X.format != "csr":
         raise InputError(
             f"sample_weight with a sparse array in format {X.format}; give X.tocsr(), and the weights in the order of "

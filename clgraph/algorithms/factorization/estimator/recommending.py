@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from clgraph.algorithms.factorization.estimator.fitted import FittedFactorization
 from clgraph.algorithms.factorization.estimator.scikit_learn import check_is_fitted, ndcg_score
+from clgraph.algorithms.factorization.factors import Factors
 from clgraph.algorithms.factorization.host_model import item_means, predict_pairs
 from clgraph.arguments import checked_count, checked_flag, checked_number, is_array, refusing
 from clgraph.data.ratings.ratings import Ratings
@@ -46,11 +47,12 @@ class RecommendingFactorization(FittedFactorization):
 
         Parameters
         ----------
-        user : id, or array or list of ids, shape (n,)
+        user : id, or array or list of ids, shape (n,), or Ratings
+            The users of Ratings, known or new, are folded in from their ratings there, as by :meth:`transform`.
         N : int
             Greatest number of items to return for each user.
         filter_already_liked_items : bool
-            Leave out items that the user has rated in a fit.
+            Leave out items that the user has rated in a fit, or in the Ratings.
 
         Returns
         -------
@@ -64,7 +66,7 @@ class RecommendingFactorization(FittedFactorization):
         Raises
         ------
         InputError
-            A user is unknown.
+            A user is unknown, or an item of the Ratings.
 
         Examples
         --------
@@ -75,15 +77,20 @@ class RecommendingFactorization(FittedFactorization):
         (3, 3)
         """
         check_is_fitted(self)
-        known = self._known
-        count = min(checked_count("N", N, 2**31 - 1), known.n_items)
+        count = min(checked_count("N", N, 2**31 - 1), self._known.n_items)
         leave_out = checked_flag("filter_already_liked_items", filter_already_liked_items)
-        with refusing("user", user, "a user, or a list or an array of users"):
-            several = isinstance(user, list) or (is_array(user) and np.ndim(user) == 1)
-        users = known.user_index(user if several else [user])
-        items = np.concatenate([np.empty((0, count), np.int32), *self._best(users, count, leave_out)])
+        if isinstance(user, Ratings):
+            several, rated, factors = True, *self._folded(user)
+            users = np.arange(rated.n_users, dtype=np.int32)
+        else:
+            with refusing("user", user, "a user, a list or an array of users, or Ratings"):
+                several = isinstance(user, list) or (is_array(user) and np.ndim(user) == 1)
+            rated, factors = self._known, self._factors()
+            users = rated.user_index(user if several else [user])
+        best = self._best(users, factors, rated if leave_out else None, count)
+        items = np.concatenate([np.empty((0, count), np.int32), *best])
         pairs = np.repeat(users, count), items.ravel().clip(0)
-        found = predict_pairs(self._factors(), self.mean_, *pairs).reshape(items.shape)
+        found = predict_pairs(factors, self.mean_, *pairs).reshape(items.shape)
         found[items < 0] = np.nan
         order = np.lexsort((items, -found, items < 0))  # The scores of the choice may differ in the last bits.
         items, found = (np.take_along_axis(array, order, axis=1) for array in (items, self._clipped(found)))
@@ -157,7 +164,7 @@ class RecommendingFactorization(FittedFactorization):
         if not users.size:
             raise InputError("the test has no relevant item")
         hits = gains = 0.0
-        for block, scores in self._scored(users, leave_out=True):
+        for block, scores in self._scored(users, self._factors(), self._known):
             truth = np.zeros(scores.shape)
             for row, user in enumerate(block):
                 truth[row, chosen.items[slice(*chosen.user_offsets[user : user + 2])]] = 1
@@ -174,27 +181,37 @@ class RecommendingFactorization(FittedFactorization):
         ids = self._known.user_ids
         return np.arange(self._known.n_users) if ids is None else ids
 
-    def _scored(self, users: NDArray[np.int32], *, leave_out: bool) -> Iterator[tuple[NDArray[np.int32], NDArray[Any]]]:
+    @property
+    def known_items(self) -> NDArray[Any]:
+        """The ids of all items of the fit, or their numbers if they have no ids."""
+        check_is_fitted(self)
+        ids = self._known.item_ids
+        return np.arange(self._known.n_items) if ids is None else ids
+
+    def _scored(
+        self, users: NDArray[np.int32], factors: Factors, rated: Ratings | None
+    ) -> Iterator[tuple[NDArray[np.int32], NDArray[Any]]]:
         """Yield blocks of *users*, and the predicted rating of every item by each of them.
 
-        With *leave_out*, items that the user has rated have the score -inf.
+        Items that the user has rated in *rated* have the score -inf.
         """
-        known, factors = self._known, self._factors()
         means, items = item_means(factors, self.mean_), factors.item_factors.astype(np.float64).T
-        step = max(1, _BLOCK_SCORES // max(1, known.n_items))
+        step = max(1, _BLOCK_SCORES // max(1, means.size))
         for start in range(0, users.size, step):
             block = users[start : start + step]
             scores = factors.user_factors[block].astype(np.float64) @ items + means
             if factors.user_biases is not None:
                 scores += factors.user_biases[block][:, None]
-            if leave_out:
+            if rated is not None:
                 for row, user in enumerate(block):
-                    scores[row, known.items[slice(*known.user_offsets[user : user + 2])]] = -np.inf
+                    scores[row, rated.items[slice(*rated.user_offsets[user : user + 2])]] = -np.inf
             yield block, scores
 
-    def _best(self, users: NDArray[np.int32], count: int, leave_out: bool) -> Iterator[NDArray[np.int32]]:
+    def _best(
+        self, users: NDArray[np.int32], factors: Factors, rated: Ratings | None, count: int
+    ) -> Iterator[NDArray[np.int32]]:
         """Yield, block by block, the numbers of the *count* best items of each user; -1 where there is no item."""
-        for block, scores in self._scored(users, leave_out=leave_out):
+        for block, scores in self._scored(users, factors, rated):
             found = np.full((len(block), count), -1, np.int32)
             for row, of_user in enumerate(scores):
                 least = np.partition(of_user, -count)[-count]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import numbers
 import os
 from typing import Any, Self
@@ -46,7 +47,7 @@ class SavedFactorization(RecommendingFactorization):
             parameters["random_state"] = None
         settings = {
             "parameters": parameters, "mean": self.mean_, "history": self.history_, "strategy": self.strategy_,
-            "pairs": self._fitted_on_pairs, "range": self.rating_range_,
+            "pairs": self._fitted_on_pairs, "range": self.rating_range_, "gain": self._gain,
         }  # fmt: skip
         known = self._known
         arrays = {name: getattr(self, f"{name}_") for name in Factors._fields}
@@ -81,6 +82,7 @@ class SavedFactorization(RecommendingFactorization):
             ends = settings.get("range")
             model.rating_range_ = None if ends is None else (float(ends[0]), float(ends[1]))
             model.history_ = [Epoch(*map(float, epoch)) for epoch in settings["history"]]
+            model._gain = float(settings.get("gain", math.nan))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise InputError(f"{path}: a damaged factorisation: {type(error).__name__}: {error}") from error
         for name, array in factors._asdict().items():
@@ -103,7 +105,7 @@ class SavedFactorization(RecommendingFactorization):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
+        tags.input_tags.sparse = tags.input_tags.allow_nan = True
         tags.transformer_tags.preserves_dtype = []
         strategy = STRATEGIES.get(self.strategy)
         tags.non_deterministic = strategy is not None and strategy.kind == "online"

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from clgraph.algorithms.factorization.factors import Backup, DeviceModel, Factors
 from clgraph.algorithms.factorization.problem import FactorizationProblem
-from clgraph.algorithms.factorization.training.epochs import Epoch
 from clgraph.algorithms.factorization.training.evaluation import Bounds, Errors
 from clgraph.algorithms.factorization.training.training import Cell
 from clgraph.data.ratings.ratings import Ratings
@@ -53,12 +52,12 @@ class DeviceBlocks:
         """Return copies on the host of the factors of the device's users and items."""
         return self.home.model.get()
 
-    def save(self, epochs: list[Epoch]) -> None:
-        """Save the factors, and *epochs*, the list of the epochs that trained them."""
-        self._backup.save(epochs)
+    def save(self, n_epochs: int) -> None:
+        """Save the factors, and *n_epochs*, the number of epochs that trained them."""
+        self._backup.save(n_epochs)
 
-    def restore(self) -> list[Epoch]:
-        """Restore the factors that were saved last, and return the epochs that trained them."""
+    def restore(self) -> int:
+        """Restore the factors that were saved last, and return the number of epochs that trained them."""
         return self._backup.restore()
 
     def evaluate_on(self, blocks: Sequence[Ratings]) -> None:

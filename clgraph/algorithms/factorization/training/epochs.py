@@ -74,17 +74,22 @@ class Training(ABC):
     ----------
     model : object
         The factors and biases on the devices. ``set`` and ``get`` copy them; ``mean`` is added to every prediction.
+    ratings : Ratings
     strategy : str
         The strategy that runs.
     epochs : list of Epoch
         The epochs of the last ``train``, after its *history*.
+    gain : float
+        By how much the last epoch lowered the loss; NaN if this is unknown.
     may_skip_losses : bool
-        Whether epochs are faster without their loss. Then :meth:`is_finite` and :meth:`loss` are implemented.
+        Whether epochs are faster without their loss. Then :meth:`is_finite` is implemented.
     """
 
     model: Any
+    ratings: Ratings
     strategy: str
     epochs: list[Epoch]
+    gain = math.nan
     may_skip_losses = False
 
     def train(
@@ -95,6 +100,7 @@ class Training(ABC):
         regularization: float = 0.0,
         every_loss: bool = True,
         history: Sequence[Epoch] = (),
+        gain: float = math.nan,
         eval_ratings: Ratings | None = None,
         unseen: UnseenPairs | None = None,
         tol: float | None = None,
@@ -115,7 +121,10 @@ class Training(ABC):
             it is computed after the last epoch, and once a second if progress is shown. It is needed if *schedule*,
             *callback*, or *tol* without evaluation ratings depends on it.
         history : sequence of Epoch
-            Earlier epochs. The schedule and the numbering of epochs continue from them.
+            Earlier epochs, which may have trained on other ratings. The schedule and the numbering of epochs continue
+            from them.
+        gain : float
+            By how much the last epoch of *history* lowered its loss, for *schedule*.
         eval_ratings : Ratings, optional
             Ratings of the same users and items.
         unseen : UnseenPairs, optional
@@ -144,14 +153,17 @@ class Training(ABC):
         checked_number("regularization", regularization)
         n_seen = 0 if eval_ratings is None else eval_ratings.n_ratings
         evaluation = None if eval_ratings is None or not n_seen else self.errors_on(eval_ratings)
-        self.epochs = list(history)
-        self.save(self.epochs)
+        self.epochs, self.gain, rate = list(history), gain, history[-1].learning_rate if history else math.nan
+        self.save(len(self.epochs))
         tell, shown = begin("fitting", n_epochs, "epochs"), time.perf_counter()
         every_loss = every_loss or not self.may_skip_losses
         try:
+            loss = eval_loss = math.nan  # The errors before the next epoch. Errors of random factors do not matter.
+            if history and (every_loss or tol is not None):
+                loss, eval_loss = self.errors(evaluation, with_loss=every_loss)
+                eval_loss = self._with_unseen(eval_loss, n_seen, unseen)
             for done in range(1, n_epochs + 1):
-                rate = schedule([e.learning_rate for e in self.epochs], [e.loss for e in self.epochs])
-                rate = capped(rate, regularization)
+                rate = capped(schedule(len(self.epochs), rate, self.gain), regularization)
                 is_due = is_heard() and time.perf_counter() - shown > _SECONDS_SHOWN
                 with_loss = every_loss or is_due or done == n_epochs
                 epoch = self.epoch(rate, regularization, evaluation, with_loss=with_loss)
@@ -164,34 +176,37 @@ class Training(ABC):
                         ConvergenceWarning, stacklevel=2,
                     )  # fmt: skip
                     break
-                if unseen is not None and unseen.values.size:
-                    epoch = epoch._replace(eval_loss=self._with_unseen(epoch.eval_loss, n_seen, unseen))
-                self.save([*self.epochs, epoch])
-                self.epochs = [*self.epochs, epoch]
+                epoch = epoch._replace(eval_loss=self._with_unseen(epoch.eval_loss, n_seen, unseen))
+                self.epochs.append(epoch)
+                self.save(len(self.epochs))
+                self.gain, eval_gain = loss - epoch.loss, eval_loss - epoch.eval_loss
+                loss, eval_loss = epoch.loss, epoch.eval_loss
                 tell(done, f"RMSE {epoch.loss:.4f}" if with_loss else "")
                 shown = time.perf_counter() if with_loss else shown
                 if callback is not None and callback(len(self.epochs), epoch):
                     break
-                if tol is not None and _improvement(self.epochs) < tol:
+                if tol is not None and (self.gain if math.isnan(eval_loss) else eval_gain) < tol:
                     self._complete()
                     break
         except BaseException:
-            self.epochs = self.restore()
+            del self.epochs[self.restore() :]
             raise
         return self.epochs
 
     def _complete(self) -> None:
         """Compute the loss of the last training epoch, if the epoch skipped its loss."""
         if self.epochs and math.isnan(self.epochs[-1].loss):
-            self.epochs = [*self.epochs[:-1], self.epochs[-1]._replace(loss=self.loss())]
-            self.save(self.epochs)
+            self.epochs[-1] = self.epochs[-1]._replace(loss=self.loss())
+
+    def epoch(self, rate: float, regularization: float, evaluation: Any, *, with_loss: bool = True) -> Epoch:
+        """Make one training step on each rating, and return the record of this epoch."""
+        seconds = self.sweep(rate, regularization)
+        loss, eval_loss = self.errors(evaluation, with_loss=with_loss)
+        return Epoch(rate, loss, eval_loss, seconds, self.ratings.n_ratings / seconds)
 
     def loss(self) -> float:
-        """Return the current root mean square error on the training ratings.
-
-        Used only if :attr:`may_skip_losses`.
-        """
-        raise NotImplementedError
+        """Return the current root mean square error on the training ratings."""
+        return self.errors(None, with_loss=True)[0]
 
     def is_finite(self) -> bool:
         """Return whether the model gives a finite error for every rating.
@@ -200,11 +215,13 @@ class Training(ABC):
         """
         raise NotImplementedError
 
-    def _with_unseen(self, eval_loss: float, n_seen: int, unseen: UnseenPairs) -> float:
+    def _with_unseen(self, eval_loss: float, n_seen: int, unseen: UnseenPairs | None) -> float:
         """Return the root mean square error on *unseen* and *n_seen* other ratings.
 
         *eval_loss* is the error on the others.
         """
+        if unseen is None or not unseen.values.size:
+            return eval_loss
         predictions = predict_pairs(self.model.get(), self.model.mean, unseen.users, unseen.items)
         squares = float(np.square(unseen.values - predictions, dtype=np.float64).sum())
         if n_seen:
@@ -216,33 +233,31 @@ class Training(ABC):
 
     @abstractmethod
     def errors_on(self, ratings: Ratings) -> Any:
-        """Return an object that computes the model's error on *ratings*, for ``epoch``."""
+        """Return an object that computes the model's error on *ratings*, for :meth:`errors`."""
 
     @abstractmethod
-    def save(self, epochs: list[Epoch]) -> None:
-        """Save the current model of the training, and *epochs*, the list of the epochs that trained the model."""
+    def save(self, n_epochs: int) -> None:
+        """Save the current model of the training, and *n_epochs*, the number of epochs that trained the model."""
 
     @abstractmethod
-    def restore(self) -> list[Epoch]:
-        """Restore the model that was saved last, and return the epochs that trained it."""
+    def restore(self) -> int:
+        """Restore the model that was saved last, and return the number of epochs that trained it."""
 
     @abstractmethod
-    def epoch(self, rate: float, regularization: float, evaluation: Any, *, with_loss: bool = True) -> Epoch:
-        """Make one training step on each rating, and return the record of this epoch.
+    def sweep(self, rate: float, regularization: float) -> float:
+        """Make one training step on each rating, and return how many seconds this took."""
 
-        *evaluation* is an object of :meth:`errors_on`, or ``None``. Without *with_loss*, the training loss may be NaN.
+    @abstractmethod
+    def errors(self, evaluation: Any, *, with_loss: bool) -> tuple[float, float]:
+        """Return the model's root mean square errors on the training ratings and on the evaluation ratings.
+
+        *evaluation* is an object of :meth:`errors_on`; if it is ``None``, the second error is NaN. Without *with_loss*,
+        the first error may be NaN.
         """
 
     @abstractmethod
     def info(self) -> RunInfo:
         """Return the :class:`RunInfo` of all training epochs so far."""
-
-
-def _improvement(epochs: Sequence[Epoch]) -> float:
-    if len(epochs) < 2:
-        return math.inf
-    last, now = epochs[-2:]
-    return last.loss - now.loss if math.isnan(now.eval_loss) else last.eval_loss - now.eval_loss
 
 
 def show_epoch(number: int, epoch: Epoch) -> None:

@@ -11,15 +11,18 @@ References
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TypeAlias
 
 from clgraph.algorithms.factorization.factors import MOST_SHRINKING
 from clgraph.arguments import check_choice, checked_number
 from clgraph.errors import InputError
 
-Schedule: TypeAlias = Callable[[Sequence[float], Sequence[float]], float]
-"""``schedule(rates, losses)`` returns the rate of the next epoch from the rates and losses of all earlier epochs."""
+Schedule: TypeAlias = Callable[[int, float, float], float]
+"""``schedule(n, rate, gain)`` returns the rate of the epoch after *n* epochs.
+
+The last one of them had the learning rate *rate* and lowered the loss by *gain*. NaN stands for an unknown number.
+"""
 
 SCHEDULES = ("constant", "inverse", "bold_driver")
 _GROW, _SHRINK = 1.05, 0.5
@@ -55,18 +58,18 @@ def make_schedule(name: str, learning_rate: float, decay: float = 0.0, regulariz
             f"step would shrink rows by more than half. Use at most learning_rate={MOST_SHRINKING / regularization:.3g}"
         )
 
-    def constant(rates: Sequence[float], losses: Sequence[float]) -> float:
+    def constant(n: int, rate: float, gain: float) -> float:
         return learning_rate
 
-    def inverse(rates: Sequence[float], losses: Sequence[float]) -> float:
-        return learning_rate / (1.0 + decay * len(rates))
+    def inverse(n: int, rate: float, gain: float) -> float:
+        return learning_rate / (1.0 + decay * n)
 
-    def bold_driver(rates: Sequence[float], losses: Sequence[float]) -> float:
-        if not rates:
+    def bold_driver(n: int, rate: float, gain: float) -> float:
+        if not n:
             return learning_rate
-        if len(losses) < 2 or losses[-1] == losses[-2] or math.isnan(losses[-1] - losses[-2]):
-            return rates[-1]
-        return rates[-1] * (_GROW if losses[-1] < losses[-2] else _SHRINK)
+        if not gain or math.isnan(gain):
+            return rate
+        return rate * (_GROW if gain > 0 else _SHRINK)
 
     return {"constant": constant, "inverse": inverse, "bold_driver": bold_driver}[name]
 

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from clgraph import shared_memory
 from clgraph.algorithms.factorization.problem import FactorizationProblem
 from clgraph.algorithms.factorization.training.device_blocks import DeviceBlocks, in_layout
-from clgraph.algorithms.factorization.training.epochs import Epoch
 from clgraph.algorithms.factorization.training.several_devices import SeveralDevices
 from clgraph.data.ratings.ratings import Ratings
 from clgraph.errors import DeviceError
@@ -69,11 +68,11 @@ class ProcessFactorization(SeveralDevices):
         given = [*zip(*arguments, strict=True)] if arguments else [()] * self._n
         return self._call_all(_call, [method] * self._n, given)
 
-    def restore(self) -> list[Epoch]:
+    def restore(self) -> int:
         try:
             return super().restore()
         except DeviceError:  # A process has ended, so there are no factors. The caller raises the first error.
-            return []
+            return 0
 
     def close(self) -> None:
         with contextlib.suppress(DeviceError):  # A process may have ended.

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from clgraph.algorithms.factorization import STRATEGIES
 from clgraph.algorithms.factorization.factors import Factors
 from clgraph.algorithms.factorization.problem import FactorizationProblem
-from clgraph.algorithms.factorization.training.epochs import Epoch, Training
+from clgraph.algorithms.factorization.training.epochs import Training
 from clgraph.algorithms.factorization.training.strata import Strata
 from clgraph.algorithms.factorization.training.training import checked_problem
 from clgraph.data.ratings.ratings import Ratings
@@ -77,7 +77,7 @@ class SeveralDevices(Training):
         deterministic: bool, n_epochs: int, storage: Any, biases: bool, mean: float | None,
         weights: NDArray[np.float32] | None = None,
     ) -> None:  # fmt: skip
-        self._started, self.epochs = time.perf_counter(), []
+        self._started, self.epochs, self.ratings = time.perf_counter(), [], ratings
         problem = checked_problem(ratings, rank, n_epochs, storage, biases, mean, weights)
         assert problem.mean is not None
         self._total_weight = problem.total_weight
@@ -100,6 +100,11 @@ class SeveralDevices(Training):
     def call(self, method: str, *arguments: Sequence[Any]) -> list[Any]:
         """Return the result of *method* of each device's blocks, with one item of each of the *arguments*."""
 
+    def sweep(self, rate: float, regularization: float) -> float:
+        began = time.perf_counter()
+        self._sweep(rate, regularization)
+        return time.perf_counter() - began
+
     @abstractmethod
     def _sweep(self, rate: float, regularization: float) -> None:
         """Make one training step on each rating, stratum by stratum."""
@@ -118,36 +123,22 @@ class SeveralDevices(Training):
         self.call("evaluate_on", self._evaluation)
         return ratings.n_ratings
 
-    def save(self, epochs: list[Epoch]) -> None:
+    def save(self, n_epochs: int) -> None:
         with delayed_interrupt():  # Otherwise some devices might save this epoch, and others the one before.
-            self.call("save", [epochs] * self._n)
+            self.call("save", [n_epochs] * self._n)
 
-    def restore(self) -> list[Epoch]:
-        epochs: list[Epoch] = self.call("restore")[-1]
-        return epochs
-
-    def epoch(self, rate: float, regularization: float, evaluation: int | None, *, with_loss: bool = True) -> Epoch:
-        began = time.perf_counter()
-        self._sweep(rate, regularization)
-        seconds = time.perf_counter() - began
-        loss, eval_loss = self._losses(with_loss, evaluation or 0)
-        return Epoch(rate, loss, eval_loss, seconds, self._strata.ratings.n_ratings / seconds)
-
-    def loss(self) -> float:
-        return self._losses(True, 0)[0]
+    def restore(self) -> int:
+        n_epochs: int = self.call("restore")[-1]
+        return n_epochs
 
     def is_finite(self) -> bool:
         return all(self.call("is_finite"))
 
-    def _losses(self, with_loss: bool, n_evaluated: int) -> tuple[float, float]:
-        """Return the errors on the training ratings and on the evaluation ratings.
-
-        The first one is NaN without *with_loss*, and the second one if *n_evaluated* is 0.
-        """
-        if not (with_loss or n_evaluated):
+    def errors(self, evaluation: int | None, *, with_loss: bool) -> tuple[float, float]:
+        if not (with_loss or evaluation):
             return math.nan, math.nan
-        sums = map(math.fsum, zip(*self._squares(with_loss, n_evaluated > 0), strict=True))
-        totals = (self._total_weight if with_loss else math.nan), (n_evaluated or math.nan)
+        sums = map(math.fsum, zip(*self._squares(with_loss, bool(evaluation)), strict=True))
+        totals = (self._total_weight if with_loss else math.nan), (evaluation or math.nan)
         loss, eval_loss = (math.sqrt(squares / total) for squares, total in zip(sums, totals, strict=True))
         return loss, eval_loss
 

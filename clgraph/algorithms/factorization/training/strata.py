@@ -70,14 +70,13 @@ class Strata:
 
     Attributes
     ----------
-    ratings : Ratings
     users, items : Cut
     blocks : list of list of Ratings
         ``blocks[d][q]`` has the ratings of items of block q by users of block d, numbered within the blocks.
     """
 
     def __init__(self, ratings: Ratings, n_blocks: int, empty: Callable[[int, Any], NDArray[Any]] = np.empty) -> None:
-        self.ratings, self.n_blocks, self._empty = ratings, n_blocks, empty
+        self.n_blocks, self._empty = n_blocks, empty
         self.users = cut(np.diff(ratings.user_offsets), n_blocks)
         self.items = cut(np.diff(ratings.item_offsets), n_blocks)
         self.blocks = self.blocks_of(ratings)

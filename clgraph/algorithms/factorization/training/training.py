@@ -236,24 +236,22 @@ class Factorization(Training):
     def errors_on(self, ratings: Ratings) -> Errors:
         return Errors(self.session, ratings, self.model)
 
-    def save(self, epochs: list[Epoch]) -> None:
-        self._backup.save(epochs)
+    def save(self, n_epochs: int) -> None:
+        self._backup.save(n_epochs)
 
-    def restore(self) -> list[Epoch]:
+    def restore(self) -> int:
         return self._backup.restore()
 
-    def epoch(self, rate: float, regularization: float, evaluation: Errors | None, *, with_loss: bool = True) -> Epoch:
+    def sweep(self, rate: float, regularization: float) -> float:
         self.model.set_hyper(rate, regularization)
         with self.session.measure() as recorder:
             self.plan.sweep()
             self.plan.check()
-        seconds = self._account(recorder).total
-        eval_loss = math.nan if evaluation is None else evaluation.rmse()
-        loss = self.loss() if with_loss else math.nan
-        return Epoch(rate, loss, eval_loss, seconds, self.ratings.n_ratings / seconds)
+        return self._account(recorder).total
 
-    def loss(self) -> float:
-        return self._errors.rmse()
+    def errors(self, evaluation: Errors | None, *, with_loss: bool) -> tuple[float, float]:
+        eval_loss = math.nan if evaluation is None else evaluation.rmse()
+        return (self._errors.rmse() if with_loss else math.nan), eval_loss
 
     def is_finite(self) -> bool:
         return self._bounds.hold()
