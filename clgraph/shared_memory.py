@@ -204,6 +204,8 @@ def _free_bytes(memory: SharedMemory) -> int:
 def _give_back(memory: SharedMemory) -> None:
     with _lock:
         _blocks.pop(memory.name, None)
+        if memory.name not in _own:  # The block belongs to the parent, which forked this process.
+            return
         _spare.append(memory)
         while len(_spare) > _MAX_SPARE or sum(each.size for each in _spare) > _MAX_SPARE_BYTES:
             _remove(_spare.pop(0))
@@ -231,3 +233,13 @@ def _remove_own() -> None:
     for memory in [*_own.values()]:
         with contextlib.suppress(OSError):
             memory.unlink()
+
+
+def _leave_to_parent() -> None:
+    """Leave all blocks to the process that forked this one and created them."""
+    _own.clear()
+    _spare.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_leave_to_parent)

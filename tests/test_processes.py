@@ -20,7 +20,7 @@ import clgraph as cg
 from clgraph import shared_memory
 from clgraph.algorithms.connected_components import boundaries, on_processes
 from clgraph.algorithms.connected_components.on_devices import LOCAL
-from clgraph.errors import DeviceError, HostMemoryError, InputError, NoDeviceError, UnsupportedStrategyError
+from clgraph.errors import DeviceError, ForkError, HostMemoryError, InputError, NoDeviceError, UnsupportedStrategyError
 from clgraph.multi_device import process_graph, processes
 from clgraph.multi_device.exchange import Exchange
 from clgraph.multi_device.member import Member
@@ -482,6 +482,31 @@ def test_memory_of_answers_is_used_again() -> None:
     shared_memory.remove_spare()
     assert place[0] not in shared_memory.living()
     assert not Path("/dev/shm", place[0].lstrip("/")).exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_child_leaves_its_parents_blocks_and_processes_alone(twins: Processes) -> None:
+    kept, dropped = shared_memory.empty(1000, np.int32), [shared_memory.empty(2000, np.int32)]
+    kept[:], place, name = 7, shared_memory.place_of(dropped[0]), twins.names()[0]
+    assert place is not None
+    child = os.fork()
+    if not child:
+        dropped.clear()
+        is_another = shared_memory.place_of(shared_memory.empty(2000, np.int32))[0] != place[0]  # type: ignore[index]
+        shared_memory.remove_spare()
+        shared_memory._remove_own()  # as at the end of a process
+        try:
+            twins.each(n_mapped)
+        except ForkError:
+            os._exit(10 + is_another)
+        os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 11
+    assert twins.each(first_of, [kept] * len(twins)) == [7] * len(twins) and twins.names()[0] == name
+    assert Path("/dev/shm", place[0].lstrip("/")).exists()
+
+
+def first_of(member: Any, array: Any) -> int:
+    return int(array[0])
 
 
 def n_mapped(member: Any, array: Any = None) -> int:

@@ -32,6 +32,7 @@ from clgraph.runtime.devices import working_gpus
 from clgraph.runtime.discovery.query import enumerate_devices
 from clgraph.runtime.discovery.selection import select_device
 from clgraph.runtime.driver import opencl as cl
+from clgraph.runtime.driver.failure import check_fork
 
 MIN_GPUS = 2  # With fewer GPUs, threads of one process are equally fast.
 # A thread that waits for several GPUs' processes polls for 50 ms before it sleeps, because waking takes 0.1 to 0.6 ms.
@@ -135,8 +136,7 @@ class Processes:
         self, function: Callable[..., _T], *arguments: Sequence[Any], needs: int | None = None,
         exchange_bytes: int | None = None,
     ) -> list[_T]:  # fmt: skip
-        """Return the result of ``function(member, *items)`` from each process,
-        with one item of each of the *arguments*.
+        """Return the result of ``function(member, *items)`` from each process, with one item of each argument.
 
         Parameters
         ----------
@@ -155,6 +155,7 @@ class Processes:
             A device has failed, or a process has ended; the message says which. If one process has ended, all are
             ended, and the next call starts new processes.
         """
+        check_fork()  # The processes answer only the process that started them.
         with self._lock:
             if self._is_interrupted:
                 self._end()
