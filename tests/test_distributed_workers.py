@@ -261,6 +261,19 @@ def test_a_chunk_that_ends_every_worker_is_an_error() -> None:
         cgd.connected_components(deadly, client=client)
 
 
+def test_a_call_ends_if_all_workers_are_lost_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Dask keeps the task for the old worker, although the nanny has started another one."""
+    monkeypatch.setattr(workers, "_IDLE_SECONDS", 2.0)
+    graph = random_graph(400, 500)
+    (part,) = cgd.edge_chunks(graph, 1)
+    with on_pocl(1) as client:
+        with pytest.raises(ClusterError, match="all workers were lost at once"):
+            cgd.connected_components([Killer(tmp_path / "marker", part)], n_vertices=400, client=client)
+        client.wait_for_workers(1)
+        labels = cgd.connected_components([part], n_vertices=400, client=client).labels
+    assert np.array_equal(labels, cg.connected_components(graph, session=session_on("pocl")).labels)
+
+
 def test_all_devices_are_gpus_and_one_cpu() -> None:
     session_on("pocl")
     found = _named("all")

@@ -33,6 +33,8 @@ from clgraph.runtime.session import Session, as_session
 _T = TypeVar("_T")
 _one_at_a_time = threading.Lock()
 _LOOK_SECONDS = 1.0  # While results are awaited, Dask's scheduler is asked once per second which workers still exist.
+# If all workers are lost at once, Dask never gives their tasks to new workers. A wait ends after this time without work.
+_IDLE_SECONDS = 10.0
 # Number of attempts to describe the workers. Dask, too, gives up a task after it has lost 3 workers.
 _DESCRIBE_ATTEMPTS = 3
 
@@ -200,16 +202,23 @@ def wait_for(
     Raises
     ------
     ClusterError
-        The scheduler is lost, a task has ended every worker that tried it, or there was no worker for the time that
-        :func:`lost_after` returns.
+        The scheduler is lost, a task has ended every worker that tried it, all workers were lost at once, or there was
+        no worker for the time that :func:`lost_after` returns.
     WorkerLostError
         The worker at *address* is lost, or did not answer before ``time.monotonic()`` was *ends*.
     """
-    until = "FIRST_COMPLETED" if first else "ALL_COMPLETED"
+    until, busy = "FIRST_COMPLETED" if first else "ALL_COMPLETED", time.monotonic()
 
     def done() -> set[distributed.Future] | None:
+        nonlocal busy
         with contextlib.suppress(distributed.TimeoutError):
             return set(distributed.wait(tasks, timeout=_LOOK_SECONDS, return_when=until).done)
+        if not living(client) or any(client.processing().values()):
+            busy = time.monotonic()
+        elif time.monotonic() - busy > _IDLE_SECONDS:
+            raise ClusterError(
+                "all workers were lost at once, and Dask does not give their tasks to new workers; call again"
+            )
         return None
 
     ended = _watched(client, done, address, ends)
