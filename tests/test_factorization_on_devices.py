@@ -319,6 +319,7 @@ def test_ctrl_c_in_an_epoch_keeps_the_processes(twins: list[str]) -> None:
     [
         ({"devices": []}, NoDeviceError, "no device"),
         ({"devices": ["pocl", "pocl"]}, InputError, r"devices\[0\] and devices\[1\] are both"),
+        ({"devices": {"pocl": 1}}, InputError, r"devices = \{'pocl': 1\}; allowed: 'all', or a list"),
         ({"devices": ["pocl"], "session": "pocl"}, InputError, "session= and devices= are both given"),
         ({"devices": "pocl"}, InputError, "devices = 'pocl'"),
     ],

@@ -21,7 +21,7 @@ _SHOWN = 10  # The printed table has at most this number of epochs.
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "ratings", metavar="RATINGS",
-        help="file of ratings: lines 'user item rating', Matrix Market, or .npz; its content decides",
+        help="file of ratings: lines 'user item rating', Matrix Market, or .npz; its content decides; - is stdin",
     )  # fmt: skip
     add_columns(parser, "a text file (user,item,rating)")
     parser.add_argument("-k", "--rank", metavar="K", type=int, default=16, help="number of factors, 1 to 128 (16)")

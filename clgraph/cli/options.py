@@ -46,7 +46,7 @@ def add_json(parser: argparse.ArgumentParser) -> None:
 
 
 def add_graph(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("graph", metavar="GRAPH", help="graph file; its content decides the format")
+    parser.add_argument("graph", metavar="GRAPH", help="graph file; its content decides the format; - is stdin")
     add_reading(parser)
 
 
@@ -142,7 +142,8 @@ def read_graph(path: str, args: argparse.Namespace) -> Graph:
 
     given = {name: value for name in (*READING, "columns") if (value := getattr(args, name)) is not None}
     with busy(f"reading {path}"):
-        return read(path, with_ids=True, cache=not path.endswith(".npz"), **given)  # .npz is binary already
+        # A .npz file is binary already.
+        return read(_input(path), with_ids=True, cache=not path.endswith(".npz"), **given)
 
 
 def read_rating_file(path: str, columns: Sequence[str] | Mapping[str, str] | None) -> Ratings:
@@ -150,7 +151,11 @@ def read_rating_file(path: str, columns: Sequence[str] | Mapping[str, str] | Non
     from clgraph.io.ratings import read_ratings
 
     with busy(f"reading {path}"):
-        return read_ratings(path, columns=columns)
+        return read_ratings(_input(path), columns=columns)
+
+
+def _input(path: str) -> str:
+    return "/dev/stdin" if path == "-" else path
 
 
 def vertex_ids(graph: Graph) -> Sequence[Any]:

@@ -33,7 +33,7 @@ from clgraph.runtime.session import Session, as_session
 _T = TypeVar("_T")
 _one_at_a_time = threading.Lock()
 _LOOK_SECONDS = 1.0  # While results are awaited, Dask's scheduler is asked once per second which workers still exist.
-# If all workers are lost at once, Dask never gives their tasks to new workers. A wait ends after this time without work.
+# If all workers are lost at once, Dask never gives their tasks to new workers. A wait ends after ten idle seconds.
 _IDLE_SECONDS = 10.0
 # Number of attempts to describe the workers. Dask, too, gives up a task after it has lost 3 workers.
 _DESCRIBE_ATTEMPTS = 3

@@ -21,6 +21,7 @@ from clgraph.data.graphs.graph import Graph
 from clgraph.errors import GraphError, GraphFileError, GraphFileWarning, InputError
 from clgraph.io import cache as _cache
 from clgraph.io import dimacs9, dimacs_col, edge_list, matrix_market, metis, npz, packages, parquet
+from clgraph.io.pipes import is_pipe, read_pipe
 from clgraph.io.text import COMPRESSED, Progress, reading, writing
 from clgraph.names import unknown_argument
 from clgraph.progress import reading_progress
@@ -67,7 +68,7 @@ def read(
     Parameters
     ----------
     path : path
-        The file.
+        The file, or a pipe.
     format : str, optional
         A key of ``clgraph.io.FORMATS``: "matrix_market", "edge_list", "dimacs9", "dimacs_col", "metis", "npz",
         "parquet" (by pyarrow), "graphml", "gml" or "pajek" (by networkx or igraph). By default, it is detected from
@@ -109,7 +110,11 @@ def read(
     with_ids = checked_flag("with_ids", with_ids)
     directed = directed if directed is None else checked_flag("directed", directed)
     check_callback("progress", progress)
-    given: dict[str, Any] = {name: value for name, value in {**options, "base": base}.items() if value is not None}
+    given: dict[str, Any]
+    if is_pipe(source):
+        given = {"format": format, "directed": directed, "base": base, "with_ids": with_ids, "progress": progress}
+        return read_pipe(read, source, **given, **options)
+    given = {name: value for name, value in {**options, "base": base}.items() if value is not None}
     if "duplicates" in given:
         check_choice("duplicates", given["duplicates"], ("keep", *REDUCTIONS, "error"))
     if format is None:

@@ -21,6 +21,7 @@ from clgraph.io.edges import Edges, believed_vertices
 from clgraph.io.names import layout, read_names
 from clgraph.io.npz import read_archive
 from clgraph.io.parquet import read_table
+from clgraph.io.pipes import is_pipe, read_pipe
 from clgraph.io.text import Block, Progress, file_error, read_blocks, reading, replacing
 from clgraph.progress import reading_progress
 
@@ -98,6 +99,9 @@ def read_ratings(
         raise InputError(f"ids = {shown(ids)}; allowed: False, 'compact', 'names'")
     checked_count("base", base, 1, least=0)
     check_callback("progress", progress)
+    if is_pipe(source):
+        options = {"ids": ids, "base": base, "columns": columns, "duplicates": duplicates, "progress": progress}
+        return read_pipe(read_ratings, source, format=format, **options)
     if format is None:
         detected = _detect(source)
         kind: str = detected if detected in FORMATS else "text"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
 from clgraph.arguments import checked_count, refusing, shown
@@ -66,6 +66,8 @@ def sessions_of(devices: object) -> list[Session]:
         with refusing("devices", devices, "'all', or a list of names, sessions and pyopencl Devices"):
             if isinstance(devices, str | Session | cl.Device):
                 raise TypeError("it is one device")
+            if isinstance(devices, Mapping | Set):
+                raise TypeError("it has no order")
             found = [as_session(each) for each in devices]  # type: ignore[attr-defined]
     if not found:
         raise NoDeviceError("no device is given; one is needed at least")
