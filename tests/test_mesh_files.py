@@ -108,7 +108,7 @@ def test_a_second_attribute_of_triangles_is_told(tmp_path):
 
 
 def test_a_planar_graph_is_not_overwritten_by_a_mesh(poly, tmp_path):
-    """The .poly file of a mesh has only its segments, and may be overwritten by those of another mesh."""
+    """The .poly file of a mesh has only its segments, and the segments of another mesh may replace it."""
     mesh = cg.read_planar_graph(poly).triangulate()
     for name in ("square.node", "square.ele"):
         with pytest.raises(InputError, match=r"square\.poly would be overwritten.*such as square\.1\."):

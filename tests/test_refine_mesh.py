@@ -262,6 +262,25 @@ def test_point_attributes_are_interpolated(pocl: Session) -> None:
     np.testing.assert_allclose(refined.point_attributes, refined.points @ [[2.0, 1.0], [-3.0, 0.5]], atol=1e-12)
 
 
+def test_attributes_are_not_interpolated_across_a_slot(pocl: Session) -> None:
+    plates = [[0, 0], [1, 0], [1, 2], [0, 2], [1.02, 0], [2, 0], [2, 2], [1.02, 2], [1.02, 1]]
+    lines = [[0, 1], [1, 2], [2, 3], [3, 0], [4, 5], [5, 6], [6, 7], [7, 8], [8, 4]]
+    graph = cg.PlanarGraph.from_arrays(plates, lines, point_attributes=[0] * 4 + [100] * 5)
+    refined = refine_mesh(graph.triangulate(), max_area=0.05, session=pocl)
+    wanted = np.where(refined.points[:, 0] < 1.01, 0, 100)
+    np.testing.assert_allclose(refined.point_attributes[:, 0], wanted, atol=1e-9)
+
+
+def test_attributes_are_found_behind_walls(pocl: Session) -> None:
+    """A search over edges ends at slots between a place and its start, in a comb of 20 teeth and few triangles."""
+    slots = [[[k + 0.49, 0], [k + 0.495, 5], [k + 0.5, 0]] for k in range(20)]
+    points = np.concatenate([[[0.0, 0.0]], *slots, [[20, 0], [20, 6], [0, 6]]])
+    ring = np.column_stack([np.arange(len(points)), np.roll(np.arange(len(points)), -1)])
+    graph = cg.PlanarGraph.from_arrays(points, ring, point_attributes=points @ [2.0, 1.0])
+    refined = refine_mesh(graph.triangulate(), max_area=0.01, strategy="priority", session=pocl)
+    np.testing.assert_allclose(refined.point_attributes[:, 0], refined.points @ [2.0, 1.0], atol=1e-12)
+
+
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_arrays_grow_with_the_mesh(session: Session, strategy: str) -> None:
     """One area bound asks for many times the points for which there is room at first."""

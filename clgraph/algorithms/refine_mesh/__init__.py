@@ -30,6 +30,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import replace
 from html import escape
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +39,7 @@ from clgraph.algorithms.refine_mesh.problem import RefineProblem, as_problem
 from clgraph.algorithms.refine_mesh.rounds import Refinement
 from clgraph.algorithms.refine_mesh.strategies import STRATEGIES as STRATEGIES
 from clgraph.algorithms.refine_mesh.strategies import contenders
+from clgraph.data.meshes.mesh_location import along_segments, in_triangles
 from clgraph.data.meshes.triangle_mesh import TriangleMesh
 from clgraph.engine.algorithm import Algorithm
 from clgraph.errors import ConvergenceWarning
@@ -120,7 +122,8 @@ def refine_mesh(
     RefinedMesh
         The refined mesh, with ``history`` and ``info``. The points of *mesh* come first, then the new points. New
         triangles have the attribute and the area bound of their region. Parts of a segment, and new points on it, have
-        the segment's marker.
+        the segment's marker. The attributes of new points are interpolated linearly in the triangles of *mesh*, and so
+        not across holes and slots.
 
     Raises
     ------
@@ -181,7 +184,7 @@ def _answer(problem: RefineProblem, plan: Refinement) -> RefinedMesh:
         found["segments"],
         markers,
         point_markers,
-        np.concatenate([mesh.point_attributes, _interpolated(mesh, found["points"][mesh.n_points :])]),
+        _attributes(mesh, found),
         None if mesh.region_attributes is None else mesh.region_attributes[origins],
         None if mesh.max_areas is None else mesh.max_areas[origins],
     )
@@ -189,16 +192,24 @@ def _answer(problem: RefineProblem, plan: Refinement) -> RefinedMesh:
     return refined
 
 
-def _interpolated(mesh: TriangleMesh, points: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the attributes of the new *points*, interpolated linearly between the points of the original mesh."""
-    if not mesh.point_attributes.shape[1] or not len(points):
-        return np.zeros((len(points), mesh.point_attributes.shape[1]))
-    from scipy.interpolate import LinearNDInterpolator, NearestNDInterpolator
-
-    values: NDArray[np.float64] = LinearNDInterpolator(mesh.points, mesh.point_attributes)(points)
-    outside = np.isnan(values).any(axis=1)
-    if outside.any():  # Rounding may put new points on the boundary slightly outside of it.
-        values[outside] = NearestNDInterpolator(mesh.points, mesh.point_attributes)(points[outside])
+def _attributes(mesh: TriangleMesh, found: dict[str, NDArray[Any]]) -> NDArray[np.float64]:
+    """Return the attributes of all points: those of *mesh*, and for new points values interpolated in its triangles."""
+    n, points = mesh.n_points, found["points"]
+    values = np.zeros((len(points), mesh.point_attributes.shape[1]))
+    values[:n] = mesh.point_attributes
+    if not values[n:].size:
+        return values
+    segment = np.full(len(points), -1, np.int64)
+    segment[found["segments"].T] = found["wholes"]
+    on = n + np.flatnonzero(segment[n:] >= 0)
+    values[on] = along_segments(mesh, points[on], segment[on])
+    inside = n + np.flatnonzero(segment[n:] < 0)
+    number = np.full(len(points), -1, np.int64)
+    number[inside] = np.arange(inside.size)
+    of_corners = number[found["triangles"]]
+    triangle, corner = np.nonzero(of_corners >= 0)
+    starts = found["origins"][triangle]  # triangles of *mesh*, near the place
+    values[inside] = in_triangles(mesh, points[inside], of_corners[triangle, corner], starts)
     return values
 
 
