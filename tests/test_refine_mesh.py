@@ -244,6 +244,22 @@ def test_regions_keep_attributes_and_areas(pocl: Session, strategy: str) -> None
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
+def test_regions_without_segments_keep_their_areas(pocl: Session, strategy: str) -> None:
+    """Edges between triangles of different regions are segments of a mesh, though the user gives none."""
+    plain = square(60).triangulate()
+    middle = plain.points[plain.triangles].mean(axis=1)
+    regions = np.where(np.hypot(*(middle - 0.5).T) < 0.3, 7, np.where(middle[:, 0] < 0.5, 8, 9))
+    mesh = cg.TriangleMesh.from_arrays(plain.points, plain.triangles, [[0, 1]], region_attributes=regions)
+    sides = triangle_sides(mesh.triangles)[(mesh.neighbors < 0) | (regions[mesh.neighbors] != regions[:, None])]
+    assert {*map(frozenset, mesh.segments.tolist())} == {*map(frozenset, sides.tolist())}
+    assert np.bincount(mesh.segment_markers)[1] == 3 and mesh.segment_markers[0] == 0  # the boundary, and [0, 1]
+    refined = refine_mesh(mesh, min_angle=25, max_area=0.005, strategy=strategy, session=pocl, verify=True)
+    assert refined.region_attributes is not None
+    areas = [np.bincount(m.region_attributes.astype(int), m.areas())[7:] for m in (mesh, refined)]
+    np.testing.assert_allclose(*areas, rtol=1e-12)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
 def test_parts_of_segments_have_their_markers(pocl: Session, strategy: str) -> None:
     refined = refine_mesh(with_hole().triangulate(), max_area=1e-3, strategy=strategy, session=pocl, verify=True)
     middle = refined.points[refined.segments].mean(axis=1) - 0.5

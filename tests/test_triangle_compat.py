@@ -165,6 +165,7 @@ KITE = {"vertices": [[0, 0], [4, -1], [8, 0], [4, 1], [9, 9]], "triangles": [[0,
 KEPT = [
     KITE,
     {**KITE, "triangle_attributes": [[5.0], [6]], "vertex_markers": [[3], [0], [0], [5], [0]]},
+    {**KITE, "triangle_attributes": [[5.0, 1], [6, 2]]},
     {**KITE, "segments": [[0, 1], [0, 2], [1, 2]], "segment_markers": [[9], [0], [0]]},
 ]
 
@@ -177,6 +178,14 @@ def test_given_triangles_are_flipped_only_if_points_may_be_added(session, opts, 
     assert sorted(map(sorted, found["triangles"].tolist())) == triangles
     assert found["triangle_attributes"].tolist() == [[5], [5]]
     assert found["vertex_markers"].ravel().tolist() == [1, 1, 1, 1, 0]
+
+
+def test_given_triangles_may_have_several_attributes(session):
+    """Attributes may change at edges that are no segments. Triangle makes no segments of these either."""
+    given = {**triangulate(SQUARE, "p"), "triangle_attributes": [[1, 2], [3, 4]]}
+    kept, found = triangulate(given, "rp"), triangulate(given, "rpa.1", session=session)
+    assert kept["triangle_attributes"].tolist() == [[1, 2], [3, 4]] and len(kept["segments"]) == 4
+    assert len(found["triangles"]) > 2 and {*map(tuple, found["triangle_attributes"].tolist())} == {(1, 2), (3, 4)}
 
 
 @needs_triangle
@@ -319,6 +328,7 @@ def _share_below(found, angle):
     (SQUARE, "r", "triangles"),
     ({"vertices": [[0, 0], [1, 1], [2, 2]]}, "", "on a line"),
     ({**SQUARE, "segments": [[0, 9]]}, "p", r"segments\[0\]"),
+    ({**KITE, "triangle_attributes": [1, 2, 3]}, "r", r"triangle_attributes has shape.*needed: numbers, \(2, a\)"),
 ])  # fmt: skip
 def test_what_is_wrong_is_refused(given, opts, match):
     with pytest.raises(InputError, match=match):

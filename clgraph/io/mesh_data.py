@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from clgraph.arguments import checked_array, shown
-from clgraph.data.meshes.triangle_mesh import BOUNDARY_MARKER, TriangleMesh
+from clgraph.data.meshes.mesh_links import BOUNDARY_MARKER
+from clgraph.data.meshes.triangle_mesh import TriangleMesh
 from clgraph.errors import InputError
 
 MARKER, REGION, MAX_AREA, ATTRIBUTE = "marker", "region", "max_area", "attribute_"

@@ -1,13 +1,15 @@
-"""Which triangles share edges: the neighbours of each triangle, and the dual graph."""
+"""Edges that triangles share: the neighbours of each triangle, the segments of a mesh, and the dual graph."""
 
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from clgraph.data.graphs.graph import Graph
-from clgraph.data.meshes.mesh_arrays import edge_keys, triangle_sides
+from clgraph.data.meshes.mesh_arrays import among, checked_column, checked_indices, edge_keys, triangle_sides
 from clgraph.errors import MeshError
+
+BOUNDARY_MARKER = 1  # Points and segments at the boundary that have marker 0 get this marker, as in Triangle.
 
 
 def triangle_neighbors(triangles: NDArray[np.int32]) -> NDArray[np.int32]:
@@ -31,6 +33,47 @@ def triangle_neighbors(triangles: NDArray[np.int32]) -> NDArray[np.int32]:
     links = np.full(3 * t, -1, np.int32)
     links[order[:-1][same]], links[order[1:][same]] = order[1:][same] // 3, order[:-1][same] // 3
     return links.reshape(t, 3)
+
+
+def checked_segments(
+    segments: ArrayLike | None, segment_markers: ArrayLike | None, triangles: NDArray[np.int32], n: int
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return the user's segments, which must be edges of *triangles*, and their markers."""
+    if segments is None:
+        return np.zeros((0, 2), np.int32), np.zeros(0, np.int32)
+    edges = checked_indices("segments", segments, 2, n)
+    markers = checked_column("segment_markers", segment_markers, len(edges), np.int32)
+    sides, keys = edge_keys(triangle_sides(triangles), n).ravel(), edge_keys(edges, n)
+    if not (known := among(keys, sides[among(sides, keys)])).all():
+        at = int(known.argmin())
+        raise MeshError(
+            f"segments[{at}] = {edges[at].tolist()} is no edge of a triangle; PlanarGraph makes "
+            "triangles that have all segments"
+        )
+    return edges, markers
+
+
+def with_borders(
+    triangles: NDArray[np.int32],
+    neighbors: NDArray[np.int32],
+    segments: NDArray[np.int32],
+    markers: NDArray[np.int32],
+    regions: NDArray[np.float64] | None,
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Return the distinct *segments* and their *markers*, with the edges at the boundary and those between *regions*.
+
+    Without these, a refinement would flip edges between regions, and change the regions' areas.
+    """
+    sides = triangle_sides(triangles)
+    hull, between = sides[neighbors < 0], np.zeros((0, 2), np.int32)
+    if regions is not None:
+        is_border = (neighbors >= 0) & (regions[neighbors] != regions[:, None])
+        between = sides[is_border & (neighbors < np.arange(len(triangles))[:, None])]
+    together = np.concatenate([segments, hull, between])
+    _, first = np.unique(edge_keys(together, int(triangles.max(initial=0)) + 1), return_index=True)
+    first.sort()
+    added = np.repeat(np.array([BOUNDARY_MARKER, 0], np.int32), [len(hull), len(between)])
+    return np.ascontiguousarray(together[first]), np.concatenate([markers, added])[first]
 
 
 def dual_graph(neighbors: NDArray[np.int32]) -> Graph:

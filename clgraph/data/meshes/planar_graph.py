@@ -12,8 +12,9 @@ from scipy.sparse.csgraph import connected_components
 from clgraph.arguments import checked_flag
 from clgraph.data.meshes import mesh_arrays
 from clgraph.data.meshes.mesh_arrays import among, edge_keys, triangle_sides
+from clgraph.data.meshes.mesh_links import BOUNDARY_MARKER
 from clgraph.data.meshes.segment_recovery import RecoveredSegments, recover_segments
-from clgraph.data.meshes.triangle_mesh import BOUNDARY_MARKER, TriangleMesh
+from clgraph.data.meshes.triangle_mesh import TriangleMesh
 from clgraph.data.meshes.triangulation import Triangulation
 from clgraph.errors import MeshError
 

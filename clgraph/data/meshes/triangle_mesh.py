@@ -12,7 +12,13 @@ from clgraph.arguments import checked_flag, refusing
 from clgraph.data.graphs.graph import Graph
 from clgraph.data.meshes import mesh_arrays
 from clgraph.data.meshes.mesh_arrays import among, edge_keys, triangle_sides
-from clgraph.data.meshes.mesh_links import dual_graph, triangle_neighbors
+from clgraph.data.meshes.mesh_links import (
+    BOUNDARY_MARKER,
+    checked_segments,
+    dual_graph,
+    triangle_neighbors,
+    with_borders,
+)
 from clgraph.data.meshes.mesh_plot import plot_mesh
 from clgraph.data.meshes.mesh_quality import MeshQuality, mesh_quality, triangle_angles, triangle_areas
 from clgraph.data.meshes.predicates import orient2d
@@ -20,7 +26,6 @@ from clgraph.data.meshes.triangulation import Triangulation
 from clgraph.errors import MeshError
 
 MAX_TRIANGLES = (2**31 - 1) // 3  # Edge i of triangle t has number 3 t + i, which must fit int32.
-BOUNDARY_MARKER = 1  # Points and segments at the boundary that have marker 0 get this marker, as in Triangle.
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -92,11 +97,13 @@ class TriangleMesh:
         triangles : int array, shape (t, 3)
             Corners of the triangles, numbered from 0. The corners of clockwise triangles are reordered.
         segments : int array, shape (s, 2), optional
-            Edges of triangles that must be kept. Edges at the boundary are added, with marker 1; repeats are dropped.
+            Edges of triangles that must be kept. Edges at the boundary are added, with marker 1, and edges between
+            triangles of different *region_attributes*, with marker 0; repeats are dropped.
         segment_markers, point_markers : int array, shape (s,) and (n,), optional
         point_attributes : float array, shape (n, a) or (n,), optional
         region_attributes, max_areas : float array, shape (t,), optional
-            As the attributes of this class; an area of zero or less means no bound.
+            As the attributes of this class; an area of zero or less means no bound. Regions are few: values that differ
+            from triangle to triangle would make each edge a segment.
 
         Returns
         -------
@@ -125,32 +132,18 @@ class TriangleMesh:
             raise MeshError(f"triangles[{at}] = {corners[at].tolist()} has no area; drop triangles that are flat")
         corners[turns < 0] = corners[turns < 0][:, [0, 2, 1]]
         neighbors = triangle_neighbors(corners)
-        edges, markers = np.zeros((0, 2), np.int32), np.zeros(0, np.int32)
-        if segments is not None:
-            edges = mesh_arrays.checked_indices("segments", segments, 2, n)
-            markers = mesh_arrays.checked_column("segment_markers", segment_markers, len(edges), np.int32)
-            sides = edge_keys(triangle_sides(corners), n).ravel()
-            keys = edge_keys(edges, n)
-            if not (known := among(keys, sides[among(sides, keys)])).all():
-                at = int(known.argmin())
-                raise MeshError(
-                    f"segments[{at}] = {edges[at].tolist()} is no edge of a triangle; PlanarGraph makes "
-                    "triangles that have all segments"
-                )
-        hull = triangle_sides(corners)[neighbors < 0]
-        together = np.concatenate([edges, hull])
-        _, first = np.unique(edge_keys(together, n), return_index=True)
-        first.sort()
         regions, areas = (
             None if column is None else mesh_arrays.checked_column(name, column, len(corners), np.float64)
             for name, column in (("region_attributes", region_attributes), ("max_areas", max_areas))
         )
+        edges, markers = checked_segments(segments, segment_markers, corners, n)
+        edges, markers = with_borders(corners, neighbors, edges, markers, regions)
         return cls(
             xy,
             corners,
             neighbors,
-            np.ascontiguousarray(together[first]),
-            np.concatenate([markers, np.full(len(hull), BOUNDARY_MARKER, np.int32)])[first],
+            edges,
+            markers,
             mesh_arrays.checked_column("point_markers", point_markers, n, np.int32),
             mesh_arrays.checked_attributes(point_attributes, n),
             regions,
