@@ -120,10 +120,11 @@ def refine_mesh(
     Returns
     -------
     RefinedMesh
-        The refined mesh, with ``history`` and ``info``. The points of *mesh* come first, then the new points. New
-        triangles have the attribute and the area bound of their region. Parts of a segment, and new points on it, have
-        the segment's marker. The attributes of new points are interpolated linearly in the triangles of *mesh*, and so
-        not across holes and slots.
+        The refined mesh, with ``history`` and ``info``. The points of *mesh* come first, then the new points.
+        New triangles have the attribute and the area bound of their region. If bounds differ within a region, a
+        new triangle has the bound of one of those that it replaces, and may exceed the bound of another. Parts
+        of a segment, and new points on it, have the segment's marker. The attributes of new points are
+        interpolated linearly in the triangles of *mesh*, and so not across holes and slots.
 
     Raises
     ------
