@@ -38,6 +38,24 @@ def test_segments_keep_regions_of_the_dual_graph_apart(pocl: Session) -> None:
     assert cg.connected_components(mesh, session=pocl).n_components == 1
 
 
+def test_triangles_of_a_colour_share_no_point(pocl: Session) -> None:
+    mesh = halves()
+    graph = mesh.dual_graph(sharing="points")
+    for t, corners in enumerate(mesh.triangles):
+        near = np.flatnonzero(np.isin(mesh.triangles, corners).any(axis=1))
+        assert np.array_equal(graph.column_indices[graph.row_offsets[t] : graph.row_offsets[t + 1]], near[near != t])
+    found = cg.color(graph, session=pocl)
+    for color in range(found.n_colors):
+        points = mesh.triangles[found.colors == color]
+        assert np.unique(points).size == points.size > 0
+    empty = cg.TriangleMesh.from_arrays(np.zeros((0, 2)), np.zeros((0, 3), int)).dual_graph(sharing="points")
+    assert empty.n_vertices == 0
+    wrong: Any
+    for wrong in ({"sharing": "corners"}, {"sharing": "points", "across_segments": False}):
+        with pytest.raises(InputError):
+            mesh.dual_graph(**wrong)
+
+
 @pytest.mark.parametrize("as_problem", [partition_problem, coloring_problem])
 def test_algorithms_take_the_dual_graph_of_a_mesh(as_problem: Any) -> None:
     mesh = halves()

@@ -1,6 +1,8 @@
 """Delaunay refinement: every strategy on every device, checked against the definition."""
 
+import copy
 import math
+import pickle
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
@@ -384,6 +386,20 @@ def test_what_is_not_delaunay_is_flipped_first(session: Session, seed: int) -> N
     flipped = refine_mesh(mesh, min_angle=0, session=session, verify=True)
     assert flipped.n_points == mesh.n_points and flipped.info.details["flips"] > 50
     refine_mesh(mesh, min_angle=25, session=session, verify=True)
+
+
+def test_meshes_made_of_a_refined_one_keep_its_history_and_info(pocl: Session) -> None:
+    refined = refine_mesh(with_regions().triangulate(), session=pocl)
+    for made in (
+        refined.without_unused_points(),
+        refined.with_boundary_markers(),
+        refined.to_delaunay(),
+        replace(refined, max_areas=None),
+        copy.copy(refined),
+        pickle.loads(pickle.dumps(refined)),
+    ):
+        assert np.array_equal(made.history, refined.history)
+        assert made.info.strategy == refined.info.strategy and "RefinedMesh" in made._repr_html_()
 
 
 def test_history_has_a_row_for_each_round(pocl: Session) -> None:

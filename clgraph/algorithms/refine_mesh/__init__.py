@@ -28,9 +28,9 @@ Strategies
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from html import escape
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,8 +47,11 @@ from clgraph.runtime.driver.timing import RunInfo
 from clgraph.runtime.session import SessionLike
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class RefinedMesh(TriangleMesh):
     """The result of :func:`refine_mesh`: a mesh with the history of its refinement.
+
+    Meshes made of it, such as by ``without_unused_points()`` or ``dataclasses.replace``, keep ``history`` and ``info``.
 
     Attributes
     ----------
@@ -58,8 +61,10 @@ class RefinedMesh(TriangleMesh):
         What ran, where, and how long it took.
     """
 
-    history: NDArray[np.int64]
-    info: RunInfo
+    history: NDArray[np.int64] = field(kw_only=True)
+    info: RunInfo = field(
+        kw_only=True, default=cast(RunInfo, None)
+    )  # The engine sets it after the run, although a mesh is frozen.
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(repr(self))}</p>{self.info._repr_html_()}"
@@ -178,7 +183,7 @@ def _answer(problem: RefineProblem, plan: Refinement) -> RefinedMesh:
         point_markers[end[new]] = markers[new]
     history = plan.history
     inserted = np.diff(history[:, 1], append=len(found["points"]))
-    refined = RefinedMesh(
+    return RefinedMesh(
         found["points"],
         found["triangles"],
         found["neighbors"],
@@ -188,9 +193,8 @@ def _answer(problem: RefineProblem, plan: Refinement) -> RefinedMesh:
         _attributes(mesh, found),
         None if mesh.region_attributes is None else mesh.region_attributes[origins],
         None if mesh.max_areas is None else mesh.max_areas[origins],
+        history=np.column_stack([history[:, 0], inserted]),
     )
-    refined.history = np.column_stack([history[:, 0], inserted])
-    return refined
 
 
 def _attributes(mesh: TriangleMesh, found: dict[str, NDArray[Any]]) -> NDArray[np.float64]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
 
 from clgraph.data.graphs.graph import Graph
 from clgraph.data.meshes.mesh_arrays import among, checked_column, checked_indices, edge_keys, triangle_sides
@@ -82,3 +83,14 @@ def dual_graph(neighbors: NDArray[np.int32]) -> Graph:
     offsets = np.zeros(len(rows) + 1, np.int64)
     np.cumsum((rows >= 0).sum(axis=1), out=offsets[1:])
     return Graph._trusted(offsets, rows[rows >= 0], sorted_rows=True)
+
+
+def point_graph(triangles: NDArray[np.int32]) -> Graph:
+    """Return the undirected graph in which *triangles* that share a point are joined."""
+    t, n = len(triangles), int(triangles.max(initial=-1)) + 1
+    of_points = csr_array((np.ones(3 * t, np.int32), triangles.ravel(), 3 * np.arange(t + 1)), shape=(t, n))
+    shared = of_points @ of_points.T
+    shared.setdiag(0)
+    shared.eliminate_zeros()
+    shared.sort_indices()
+    return Graph._trusted(shared.indptr.astype(np.int64), shared.indices.astype(np.int32), sorted_rows=True)

@@ -8,22 +8,15 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from clgraph.arguments import checked_flag, refusing
+from clgraph.arguments import check_choice, checked_flag, refusing
 from clgraph.data.graphs.graph import Graph
-from clgraph.data.meshes import mesh_arrays
+from clgraph.data.meshes import mesh_arrays, mesh_links
 from clgraph.data.meshes.mesh_arrays import among, edge_keys, triangle_sides
-from clgraph.data.meshes.mesh_links import (
-    BOUNDARY_MARKER,
-    checked_segments,
-    dual_graph,
-    triangle_neighbors,
-    with_borders,
-)
 from clgraph.data.meshes.mesh_plot import plot_mesh
 from clgraph.data.meshes.mesh_quality import MeshQuality, mesh_quality, triangle_angles, triangle_areas
 from clgraph.data.meshes.predicates import orient2d
 from clgraph.data.meshes.triangulation import Triangulation
-from clgraph.errors import MeshError
+from clgraph.errors import InputError, MeshError
 
 MAX_TRIANGLES = (2**31 - 1) // 3  # Edge i of triangle t has number 3 t + i, which must fit int32.
 
@@ -131,13 +124,13 @@ class TriangleMesh:
             at = int((turns == 0).argmax())
             raise MeshError(f"triangles[{at}] = {corners[at].tolist()} has no area; drop triangles that are flat")
         corners[turns < 0] = corners[turns < 0][:, [0, 2, 1]]
-        neighbors = triangle_neighbors(corners)
+        neighbors = mesh_links.triangle_neighbors(corners)
         regions, areas = (
             None if column is None else mesh_arrays.checked_column(name, column, len(corners), np.float64)
             for name, column in (("region_attributes", region_attributes), ("max_areas", max_areas))
         )
-        edges, markers = checked_segments(segments, segment_markers, corners, n)
-        edges, markers = with_borders(corners, neighbors, edges, markers, regions)
+        edges, markers = mesh_links.checked_segments(segments, segment_markers, corners, n)
+        edges, markers = mesh_links.with_borders(corners, neighbors, edges, markers, regions)
         return cls(
             xy,
             corners,
@@ -197,9 +190,9 @@ class TriangleMesh:
         """Return the mesh with marker 1 for all points and segments at the boundary that have marker 0."""
         hull = triangle_sides(self.triangles)[self.neighbors < 0]
         points, segments = self.point_markers.copy(), self.segment_markers.copy()
-        points[hull[points[hull] == 0]] = BOUNDARY_MARKER
+        points[hull[points[hull] == 0]] = mesh_links.BOUNDARY_MARKER
         is_hull = among(edge_keys(self.segments, self.n_points), edge_keys(hull, self.n_points))
-        segments[is_hull & (segments == 0)] = BOUNDARY_MARKER
+        segments[is_hull & (segments == 0)] = mesh_links.BOUNDARY_MARKER
         return replace(self, point_markers=points, segment_markers=segments)
 
     def to_delaunay(self) -> Self:
@@ -220,7 +213,7 @@ class TriangleMesh:
             neighbors=(flips.twins // 3).reshape(-1, 3).astype(np.int32),
         )
 
-    def dual_graph(self, *, across_segments: bool = True) -> Graph:
+    def dual_graph(self, *, across_segments: bool = True, sharing: str = "edges") -> Graph:
         """Return the graph whose vertices are the triangles; two triangles that share an edge are neighbours.
 
         Functions that take a graph also take a mesh, and use this graph: ``cg.partition(mesh, 8).parts`` has a part
@@ -231,6 +224,9 @@ class TriangleMesh:
         across_segments : bool
             Whether triangles on both sides of a segment are neighbours. If not, the graph has a connected component
             for each region that segments enclose.
+        sharing : {"edges", "points"}
+            With "points", triangles that share a point are neighbours, too, also on both sides of a segment. Triangles
+            of one colour of this graph share no point, so threads may add their values to points at the same time.
 
         Returns
         -------
@@ -243,11 +239,17 @@ class TriangleMesh:
         >>> mesh.dual_graph().column_indices.tolist(), mesh.dual_graph().n_vertices
         ([1, 0], 2)
         """
+        check_choice("sharing", sharing, ("edges", "points"))
+        whole = checked_flag("across_segments", across_segments)
+        if sharing == "points":
+            if not whole:
+                raise InputError('across_segments = False needs sharing="edges"')
+            return mesh_links.point_graph(self.triangles)
         neighbors = self.neighbors
-        if not checked_flag("across_segments", across_segments):
+        if not whole:
             sides = edge_keys(triangle_sides(self.triangles), self.n_points)
             neighbors = np.where(among(sides, edge_keys(self.segments, self.n_points)), np.int32(-1), neighbors)
-        return dual_graph(neighbors)
+        return mesh_links.dual_graph(neighbors)
 
     def plot(self, values: ArrayLike | None = None, *, ax: Any = None, edges: bool | None = None, **style: Any) -> Any:
         """Draw the mesh with matplotlib.
