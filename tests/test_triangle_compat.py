@@ -180,6 +180,16 @@ def test_given_triangles_are_flipped_only_if_points_may_be_added(session, opts, 
     assert found["vertex_markers"].ravel().tolist() == [1, 1, 1, 1, 0]
 
 
+def test_segments_in_a_hole_mark_their_points():
+    """Points get the marker of their first segment before holes are cut. These markers are Triangle's."""
+    points = [[0, 0], [3, 0], [3, 3], [0, 3], [1, 1], [2, 1], [2, 2], [1, 2], [5, 5]]
+    segments = [[4, 6], [2, 8], [0, 1], [1, 2], [2, 3], [3, 0], [4, 5], [5, 6], [6, 7], [7, 4]]
+    given = {"vertices": points, "segments": segments, "segment_markers": [7, 9, 1, 1, 1, 1, 3, 3, 3, 3]}
+    found = triangulate({**given, "holes": [[1.8, 1.2], [1.2, 1.8]]}, "p")
+    assert found["vertex_markers"].ravel().tolist() == [1, 1, 9, 1, 7, 3, 7, 3, 9]
+    assert len(found["segments"]) == 8
+
+
 def test_given_triangles_may_have_several_attributes(session):
     """Attributes may change at edges that are no segments. Triangle makes no segments of these either."""
     given = {**triangulate(SQUARE, "p"), "triangle_attributes": [[1, 2], [3, 4]]}
