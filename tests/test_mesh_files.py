@@ -378,7 +378,8 @@ def test_a_file_that_cannot_be_written_is_as_before(tmp_path, name, monkeypatch)
 
 @pytest.mark.parametrize(("cell_data", "message"), [
     ([1, 2], "allowed: a dictionary"),
-    ({"a b": [1, 2, 3, 4]}, "has the name 'a b'"),
+    ({"a\nb": [1, 2, 3, 4]}, "has the name 'a"),
+    ({" a": [1, 2, 3, 4]}, "has the name ' a'"),
     ({3: [1, 2, 3, 4]}, "has the name 3"),
     ({"region": [1, 2, 3, 4]}, "has the name 'region'"),
     ({"a": [1, 2]}, r"cell_data\['a'\] has shape \(2,\)"),
@@ -389,6 +390,38 @@ def test_wrong_columns_are_refused(tmp_path, cell_data, message):
     with pytest.raises(InputError, match=message):
         cg.write_mesh(two_materials(), tmp_path / "m.msh", cell_data=cell_data)
     assert [*tmp_path.iterdir()] == []
+
+
+@pytest.mark.parametrize(("point_data", "message"), [
+    ([1, 2], "point_data = .*allowed: a dictionary"),
+    ({"marker": [0] * 7}, "point_data has the name 'marker'"),
+    ({"attribute_9": [0] * 7}, "point_data has the name 'attribute_9'"),
+    ({"a": [1, 2, 3, 4]}, r"point_data\['a'\] has shape \(4,\).*needed: numbers, \(7,\)"),
+])  # fmt: skip
+def test_wrong_columns_of_points_are_refused(tmp_path, point_data, message):
+    with pytest.raises(InputError, match=message):
+        cg.write_mesh(two_materials(), tmp_path / "m.vtu", point_data=point_data)
+    assert [*tmp_path.iterdir()] == []
+
+
+@needs_meshio
+@pytest.mark.parametrize("name", ["m.msh", "m.vtu", "m.vtk"])
+def test_columns_of_points_are_written_and_reading_tells_of_them(tmp_path, name):
+    import meshio
+
+    mesh, heat = two_materials(), np.arange(7) / 7
+    label = "heat" if ".vtk" in name else "heat of points"
+    cg.write_mesh(mesh, tmp_path / name, point_data={label: heat}, cell_data={label: [1, 2, 3, 4]})
+    format = "gmsh" if ".msh" in name else None
+    assert np.array_equal(np.ravel(meshio.read(tmp_path / name, format).point_data[label]), heat)
+    with pytest.warns(GraphFileWarning, match=f"columns of points are left out: {label}$"):
+        again, found = cg.read_mesh(tmp_path / name, cell_data=True)
+    assert by_place(again, {label: found[label]}) == by_place(mesh, {label: np.arange(1, 5)})
+    for file in ("m.ele", "m.off"):
+        with pytest.warns(GraphFileWarning, match="files do not hold .*point_data"):
+            cg.write_mesh(mesh, tmp_path / file, point_data={"heat": heat})
+    with pytest.raises(InputError, match="the column 'a b' has a blank"):
+        cg.write_mesh(mesh, tmp_path / "n.vtk", point_data={"a b": heat})
 
 
 @needs_meshio

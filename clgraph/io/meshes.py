@@ -15,7 +15,7 @@ from clgraph.data.meshes.planar_graph import PlanarGraph
 from clgraph.data.meshes.triangle_mesh import TriangleMesh
 from clgraph.errors import GraphFileError, GraphFileWarning, InputError, MeshError
 from clgraph.io import suffix_of, triangle_files, triangle_writer
-from clgraph.io.mesh_data import beyond_triangles, checked_cell_data, made_mesh, mesh_data
+from clgraph.io.mesh_data import beyond_triangles, checked_columns, made_mesh, mesh_data
 from clgraph.io.mesh_formats import write_gmsh, write_vtu
 from clgraph.io.meshio_files import known_meshio, read_by_meshio, write_by_meshio
 from clgraph.io.text import writing
@@ -67,8 +67,8 @@ def read_mesh(
     Warns
     -----
     GraphFileWarning
-        The points have different third coordinates, or there are cells other than triangles, lines and points. These
-        are ignored.
+        The points have different third coordinates; there are cells other than triangles, lines and points, or columns
+        of points; triangles of an .ele file have several attributes or six corners. These are ignored.
     """
     source, with_data = checked_path("path", path), checked_flag("cell_data", cell_data)
     columns: dict[str, NDArray[Any]] = {}
@@ -87,7 +87,11 @@ def read_mesh(
 
 
 def write_mesh(
-    mesh: TriangleMesh, path: str | os.PathLike[str], *, cell_data: Mapping[str, ArrayLike] | None = None
+    mesh: TriangleMesh,
+    path: str | os.PathLike[str],
+    *,
+    cell_data: Mapping[str, ArrayLike] | None = None,
+    point_data: Mapping[str, ArrayLike] | None = None,
 ) -> None:
     """Write a triangulation to a file.
 
@@ -108,41 +112,48 @@ def write_mesh(
         Files with .node, .ele, .msh, .vtu and .vtk hold the whole mesh, other files only points and triangles. An .area
         file with the largest areas is written beside .node and .ele, or removed if the mesh has no largest areas.
     cell_data : dict of arrays, shape (t,), optional
-        Further columns of triangles, by name, for .msh, .vtu and .vtk. In .msh files they are float64.
+        Further columns of triangles, by name, for .msh, .vtu and .vtk. In .msh files they are float64. Names may have
+        blanks, except in .vtk files.
+    point_data : dict of arrays, shape (n,), optional
+        Columns of points, likewise. :func:`read_mesh` does not read them.
 
     Raises
     ------
     InputError
-        A file cannot be written, *cell_data* is malformed, or meshio does not know the suffix. Or a .poly file with
-        points, holes or regions would be overwritten: it may be the only file of a planar graph.
+        A file cannot be written, *cell_data* or *point_data* is malformed, or meshio does not know the suffix. Or a
+        .poly file with points, holes or regions would be overwritten: it may be the only file of a planar graph.
     MissingExtraError
         The suffix needs meshio, which is not installed.
 
     Warns
     -----
     GraphFileWarning
-        The format does not hold the whole mesh or *cell_data*; the warning names what is missing.
+        The format does not hold the whole mesh, *cell_data* or *point_data*; the warning names what is missing.
     """
     target = checked_path("path", path)
     if not isinstance(mesh, TriangleMesh):
         raise InputError(f"mesh = {shown(mesh)}; allowed: a TriangleMesh")
     check_target(target)
-    columns, suffix = checked_cell_data(cell_data, mesh.n_triangles), suffix_of(target)
-    lost = ["cell_data"] if columns else []
+    columns = checked_columns("cell_data", cell_data, mesh.n_triangles)
+    of_points = checked_columns("point_data", point_data, mesh.n_points)
+    suffix, data = suffix_of(target), {"cell_data": columns, "point_data": of_points}
+    lost = [name for name, given in data.items() if given]
     if suffix in _TRIANGLE:
         triangle_writer.write_mesh(mesh, target)
     elif suffix == ".vtu":
         quality = {"min_angle": mesh.angles().min(axis=1), "area": mesh.areas()}
         with writing(target) as stream:
-            write_vtu(mesh_data(mesh, quality | columns), stream)
+            write_vtu(mesh_data(mesh, quality | columns, of_points), stream)
         return
     elif suffix == ".msh":
         with writing(target) as stream:
-            write_gmsh(mesh_data(mesh, columns), stream)
+            write_gmsh(mesh_data(mesh, columns, of_points), stream)
         return
     else:
         has_columns = suffix == ".vtk"
-        write_by_meshio(mesh_data(mesh, columns), target, has_columns)
+        if has_columns and (names := [name for given in data.values() for name in given if " " in name]):
+            raise InputError(f"{target}: the column {names[0]!r} has a blank, which .vtk files do not allow; .vtu do")
+        write_by_meshio(mesh_data(mesh, columns, of_points), target, has_columns)
         lost = [] if has_columns else [*beyond_triangles(mesh), *lost]
     if lost:
         warnings.warn(
