@@ -408,7 +408,10 @@ def test_history_has_a_row_for_each_round(pocl: Session) -> None:
         refined = refine_mesh(mesh, strategy=strategy, session=pocl)
         assert isinstance(refined, RefinedMesh) and refined.history[-1].tolist() == [0, 0]
         assert refined.history[:, 1].sum() == refined.n_points - mesh.n_points
-        assert refined.info.strategy == strategy and refined.info.details["rounds"] >= len(refined.history) - 1
+        assert refined.info.strategy == strategy and refined.info.details["launched_rounds"] >= len(refined.history)
+        with pytest.warns(ConvergenceWarning, match="max_points = 400 is reached"):
+            stopped = refine_mesh(mesh, max_points=400, strategy=strategy, session=pocl)
+        assert stopped.history[:, 1].min() >= 0 and stopped.history[:, 1].sum() == 400 - mesh.n_points
 
 
 def test_progress_reports_bad_triangles_left(pocl: Session) -> None:

@@ -56,7 +56,9 @@ class RefinedMesh(TriangleMesh):
     Attributes
     ----------
     history : int64 array, shape (rounds, 2)
-        For each round, the number of bad triangles at its beginning and the number of points that it inserted.
+        For each round, the number of bad triangles at its beginning and the number of points that it inserted. The last
+        round finds no bad triangle, unless the run was stopped. ``info.details["launched_rounds"]`` may be greater:
+        several rounds are launched before the host reads that the work is done.
     info : RunInfo
         What ran, where, and how long it took.
     """
@@ -182,7 +184,8 @@ def _answer(problem: RefineProblem, plan: Refinement) -> RefinedMesh:
         new = end >= mesh.n_points
         point_markers[end[new]] = markers[new]
     history = plan.history
-    inserted = np.diff(history[:, 1], append=len(found["points"]))
+    # A round may count points that find no room. Such points are not there in any later count.
+    counts = np.minimum.accumulate(np.append(history[:, 1], len(found["points"]))[::-1])[::-1]
     return RefinedMesh(
         found["points"],
         found["triangles"],
@@ -193,7 +196,7 @@ def _answer(problem: RefineProblem, plan: Refinement) -> RefinedMesh:
         _attributes(mesh, found),
         None if mesh.region_attributes is None else mesh.region_attributes[origins],
         None if mesh.max_areas is None else mesh.max_areas[origins],
-        history=np.column_stack([history[:, 0], inserted]),
+        history=np.column_stack([history[:, 0], np.diff(counts)]),
     )
 
 

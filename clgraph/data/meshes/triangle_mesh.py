@@ -131,7 +131,7 @@ class TriangleMesh:
         )
         edges, markers = mesh_links.checked_segments(segments, segment_markers, corners, n)
         edges, markers = mesh_links.with_borders(corners, neighbors, edges, markers, regions)
-        return cls(
+        return TriangleMesh(
             xy,
             corners,
             neighbors,
