@@ -87,6 +87,21 @@ def test_a_bad_drawing_is_refused(values: Any, style: dict[str, Any], message: s
         halves().plot(values, **style)
 
 
+def test_a_mesh_without_triangles_is_not_drawn() -> None:
+    empty = cg.TriangleMesh.from_arrays(np.zeros((3, 2)), np.zeros((0, 3), int))
+    for values in (None, np.zeros(3)):
+        with pytest.raises(InputError, match="no triangles to draw"):
+            empty.plot(values, ax=Figure().add_subplot())
+
+
+@pytest.mark.parametrize("scale", [2.0**-1070, 2.0**-540, 2.0**1020])
+@pytest.mark.filterwarnings("error")
+def test_angles_do_not_depend_on_the_scale(scale: float) -> None:
+    points, triangles = np.array([[0, 0], [3, 0], [3, 2], [0, 1]]), [[0, 1, 2], [0, 2, 3]]
+    one, other = (cg.TriangleMesh.from_arrays(factor * points, triangles) for factor in (1.0, scale))
+    assert np.array_equal(one.angles(), other.angles())
+
+
 def test_a_drawing_without_matplotlib_tells_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     import sys
 

@@ -275,7 +275,7 @@ class TriangleMesh:
         Raises
         ------
         InputError
-            *values* have another shape or are not numbers, or *style* is given without *values*.
+            *values* have another shape or are not numbers, *style* is given without *values*, or there is no triangle.
         MissingExtraError
             Matplotlib is not installed.
         """
