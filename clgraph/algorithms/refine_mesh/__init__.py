@@ -129,7 +129,7 @@ def refine_mesh(
     RefinedMesh
         The refined mesh, with ``history`` and ``info``. The points of *mesh* come first, then the new points.
         New triangles have the attribute and the area bound of their region. If bounds differ within a region, a
-        new triangle has the bound of one of those that it replaces, and may exceed the bound of another. Parts
+        new triangle has the bound of one triangle that it replaces, and may exceed the bound of another. Parts
         of a segment, and new points on it, have the segment's marker. The attributes of new points are
         interpolated linearly in the triangles of *mesh*, and so not across holes and slots.
 
@@ -201,7 +201,7 @@ def _answer(problem: RefineProblem, plan: Refinement) -> RefinedMesh:
 
 
 def _attributes(mesh: TriangleMesh, found: dict[str, NDArray[Any]]) -> NDArray[np.float64]:
-    """Return the attributes of all points: those of *mesh*, and for new points values interpolated in its triangles."""
+    """Return the attributes of all points. New points get values that are interpolated in the triangles of *mesh*."""
     n, points = mesh.n_points, found["points"]
     values = np.zeros((len(points), mesh.point_attributes.shape[1]))
     values[:n] = mesh.point_attributes
