@@ -74,7 +74,7 @@ def measure(
         "n_points": refined.n_points,
         "verified": False,
         "n_triangles": refined.n_triangles,
-        "rounds": refined.info.details["rounds"],
+        "rounds": refined.info.details["launched_rounds"],
         "call_seconds": min(calls),
         "predicted_seconds": refined.info.predicted_seconds[name],
         **asdict(timing),

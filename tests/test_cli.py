@@ -147,6 +147,8 @@ def test_a_wrong_name_says_which_is_meant(name: str, meant: str, capsys: pytest.
     assert capsys.readouterr().err.count(f"did you mean {meant!r}?") == 2
     with pytest.raises(errors.InputError, match=r"known: .*connected_components"):
         find_algorithm("nonsense")
+    with pytest.raises(errors.InputError, match="'refine_mesh': only algorithms on graphs and ratings"):
+        find_algorithm("refine_mesh")
 
 
 def test_the_package_runs_as_a_module() -> None:

@@ -390,6 +390,29 @@ def test_the_command_refines_a_mesh(on_pocl: None, cli: Cli, tmp_path: Path) -> 
     assert main(["refine", str(poly), "--min-angle", "60"]) == 4
 
 
+def test_the_command_refuses_to_overwrite_its_input_before_it_refines(
+    cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    poly, node = tmp_path / "lake.poly", tmp_path / "points.node"
+    poly.write_text("3 2\n1 0 0\n2 3 0\n3 3 1\n3\n1 1 2\n2 2 3\n3 3 1\n0\n")
+    node.write_text("3 2\n1 0 0\n2 3 0\n3 3 1\n")
+    given = {file: file.read_text() for file in (poly, node)}
+    monkeypatch.setattr("clgraph.algorithms.refine_mesh.refine_mesh", None)
+    for source, target, message in (
+        (
+            poly,
+            "lake.node",
+            "lake.poly would be overwritten, which is the input; write to another name, such as lake.1",
+        ),
+        (poly, "./lake.ele", "lake.poly would be overwritten, which is the input"),
+        (node, "points.node", "points.node would be overwritten, which is the input"),
+        (node, "lake.node", "lake.poly would be overwritten, which holds points"),
+        (poly, "lake.poly", "lake.poly: write the mesh to a .node file"),
+    ):
+        assert message in cli.error("refine", str(source), "-o", f"{tmp_path}/{target}")
+    assert {file: file.read_text() for file in tmp_path.iterdir()} == given
+
+
 def test_a_picture_marks_regions_and_excused_triangles(
     on_pocl: None, cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

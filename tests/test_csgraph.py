@@ -13,6 +13,7 @@ from conftest import ROOT, run_python
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import clgraph as cg
 from clgraph import csgraph, generators
 from clgraph.algorithms.bfs import bfs
 from clgraph.algorithms.sssp import sssp
@@ -213,6 +214,14 @@ def test_strong_components_are_scipys(pocl: Session) -> None:
         csgraph.connected_components(matrix, True, "strong", strategy="rem")
     weak = on(pocl, "connected_components")(matrix, False, "strong")  # Undirected graphs ignore "strong".
     assert weak[0] == scipys.connected_components(matrix, False, "strong")[0]
+
+
+def test_components_of_what_is_no_matrix_are_refused() -> None:
+    graph = generators.path(5)
+    mesh = cg.TriangleMesh.from_arrays([[0, 0], [1, 0], [0, 1]], [[0, 1, 2]])
+    for wrong in (graph, mesh, "graph"):
+        with pytest.raises(InputError, match=r"csgraph = .*clgraph\.connected_components takes graphs and meshes"):
+            csgraph.connected_components(wrong)
 
 
 def test_explicit_zeros_join_trees_but_are_not_stored(pocl: Session) -> None:

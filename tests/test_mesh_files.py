@@ -16,6 +16,7 @@ import clgraph as cg
 from clgraph.errors import GraphFileError, GraphFileWarning, InputError, MissingExtraError
 
 sys.path.append(str(ROOT / "tools"))
+needs_meshio = pytest.mark.skipif(importlib.util.find_spec("meshio") is None, reason="meshio is not installed")
 
 
 POLY = """# a square with a square hole
@@ -93,9 +94,75 @@ def test_numbers_may_begin_with_one_and_points_may_be_beside(tmp_path):
     graph = cg.read_planar_graph(tmp_path / "a.poly")
     assert graph.segments.tolist() == [[0, 1], [1, 2], [2, 0]]
     assert graph.regions.tolist() == [[0.1, 0.1, 4, 4], [9, 9, 4, 4]]  # one number stands for both
-    mesh = cg.read_mesh(tmp_path / "a.node")
+    with pytest.warns(GraphFileWarning, match=r"a\.ele: triangles have 6 corners"):
+        mesh = cg.read_mesh(tmp_path / "a.node")
     assert mesh.triangles.tolist() == [[0, 1, 2]]
     assert len(cg.read_planar_graph(tmp_path / "a.node").points) == 3
+
+
+def test_a_second_attribute_of_triangles_is_told(tmp_path):
+    (tmp_path / "a.node").write_text("3 2 0 0\n1 0 0\n2 1 0\n3 0 1\n")
+    (tmp_path / "a.ele").write_text("1 3 2\n1 1 2 3 7 8\n")
+    with pytest.warns(GraphFileWarning, match="2 attributes; all but the first are left out"):
+        assert cg.read_mesh(tmp_path / "a.ele").region_attributes.tolist() == [7]
+
+
+def test_a_planar_graph_is_not_overwritten_by_a_mesh(poly, tmp_path):
+    """The .poly file of a mesh has only its segments, and the segments of another mesh may replace it."""
+    mesh = cg.read_planar_graph(poly).triangulate()
+    for name in ("square.node", "square.ele"):
+        with pytest.raises(InputError, match=r"square\.poly would be overwritten.*such as square\.1\."):
+            cg.write_mesh(mesh, tmp_path / name)
+    for text in ("0 2\n1 0\n1 1 2\n1\n1 0.5 0.5\n", "0 2\n0\n0\n1\n1 0.5 0.5 1\n", "3 2\n1 0 0\n", "x"):
+        (tmp_path / "other.poly").write_text(text)
+        with pytest.raises(InputError, match="would be overwritten"):
+            cg.write_mesh(mesh, tmp_path / "other.node")
+    assert poly.read_text() == POLY and sorted(f.name for f in tmp_path.iterdir()) == ["other.poly", "square.poly"]
+    for text in ("0 2 0 1\n1 1\n1 1 2 0\n0\n", "0 2\n0\n0\n0\n"):
+        (tmp_path / "other.poly").write_text(text)
+        cg.write_mesh(mesh, tmp_path / "other.node")
+        assert same(cg.read_mesh(tmp_path / "other.node"), mesh)
+        cg.write_mesh(mesh, tmp_path / "other.node")
+
+
+@pytest.mark.parametrize(("before", "after"), [("m.node", "m.ele"), ("m.node.gz", "m.node"), ("m.node.xz", "m.ele.gz")])
+def test_largest_areas_of_an_older_mesh_are_not_read(poly, tmp_path, before, after):
+    mesh = cg.read_planar_graph(poly).triangulate()
+    cg.write_mesh(mesh, tmp_path / before)
+    cg.write_mesh(mesh, tmp_path / "m.1.node")
+    cg.write_mesh(dataclasses.replace(mesh, max_areas=None), tmp_path / after)
+    assert cg.read_mesh(tmp_path / after).max_areas is None
+    assert same(cg.read_mesh(tmp_path / "m.1.node"), mesh)
+    if before != "m.node":
+        assert same(cg.read_mesh(tmp_path / before), mesh)  # the compressed mesh is another one
+
+
+def test_largest_areas_of_another_compression_belong_to_the_only_mesh(poly, tmp_path):
+    mesh = cg.read_planar_graph(poly).triangulate()
+    cg.write_mesh(mesh, tmp_path / "m.node")
+    (tmp_path / "m.area.gz").write_bytes(gzip.compress((tmp_path / "m.area").read_bytes()))
+    (tmp_path / "m.area").unlink()
+    assert same(cg.read_mesh(tmp_path / "m.node"), mesh)
+    cg.write_mesh(dataclasses.replace(mesh, max_areas=None), tmp_path / "m.node")
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["m.ele", "m.node", "m.poly", "square.poly"]
+
+
+@pytest.mark.parametrize(("call", "match"), [
+    (lambda mesh, folder: cg.read_mesh(folder / "square.poly"), "read_planar_graph reads .poly files"),
+    (lambda mesh, folder: cg.write_mesh(mesh, folder / "m.poly"), r"m\.poly: write the mesh to a \.node file"),
+])  # fmt: skip
+def test_other_functions_for_poly_files_are_named(poly, tmp_path, call, match):
+    with pytest.raises(InputError, match=match):
+        call(cg.read_planar_graph(poly).triangulate(), tmp_path)
+
+
+@needs_meshio
+@pytest.mark.parametrize("name", ["m.unknown", "m", "m.off.gz"])
+def test_an_unknown_suffix_is_told_with_the_path(poly, tmp_path, name):
+    mesh = cg.read_planar_graph(poly).triangulate()
+    for call in (lambda: cg.write_mesh(mesh, tmp_path / name), lambda: cg.read_mesh(tmp_path / "m.unknown")):
+        with pytest.raises(GraphFileError, match=rf"^{tmp_path}/m[^:]*: the suffix '.*' is unknown; known: .node"):
+            call()
 
 
 @pytest.mark.parametrize(("old", "new", "match"), [
@@ -167,9 +234,6 @@ def test_other_suffixes_need_meshio(poly, tmp_path, monkeypatch):
     for call in (lambda: cg.write_mesh(mesh, tmp_path / "m.stl"), lambda: cg.read_mesh(tmp_path / "m.msh")):
         with pytest.raises(MissingExtraError, match="needs meshio: pip install"):
             call()
-
-
-needs_meshio = pytest.mark.skipif(importlib.util.find_spec("meshio") is None, reason="meshio is not installed")
 
 
 def two_materials(**changes):
@@ -306,7 +370,7 @@ def test_a_file_that_cannot_be_written_is_as_before(tmp_path, name, monkeypatch)
     def fail(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(cg.io.text.os if name in ("m.msh", "m.vtu") else cg.io.meshes.os, "replace", fail)
+    monkeypatch.setattr(cg.io.text.os if name in ("m.msh", "m.vtu") else cg.io.meshio_files.os, "replace", fail)
     with pytest.raises(GraphFileError, match="No space left"):
         cg.write_mesh(mesh, tmp_path / name)
     assert [file.name for file in tmp_path.iterdir()] == [name] and (tmp_path / name).read_text() == "before"
@@ -314,7 +378,8 @@ def test_a_file_that_cannot_be_written_is_as_before(tmp_path, name, monkeypatch)
 
 @pytest.mark.parametrize(("cell_data", "message"), [
     ([1, 2], "allowed: a dictionary"),
-    ({"a b": [1, 2, 3, 4]}, "has the name 'a b'"),
+    ({"a\nb": [1, 2, 3, 4]}, "has the name 'a"),
+    ({" a": [1, 2, 3, 4]}, "has the name ' a'"),
     ({3: [1, 2, 3, 4]}, "has the name 3"),
     ({"region": [1, 2, 3, 4]}, "has the name 'region'"),
     ({"a": [1, 2]}, r"cell_data\['a'\] has shape \(2,\)"),
@@ -325,6 +390,38 @@ def test_wrong_columns_are_refused(tmp_path, cell_data, message):
     with pytest.raises(InputError, match=message):
         cg.write_mesh(two_materials(), tmp_path / "m.msh", cell_data=cell_data)
     assert [*tmp_path.iterdir()] == []
+
+
+@pytest.mark.parametrize(("point_data", "message"), [
+    ([1, 2], "point_data = .*allowed: a dictionary"),
+    ({"marker": [0] * 7}, "point_data has the name 'marker'"),
+    ({"attribute_9": [0] * 7}, "point_data has the name 'attribute_9'"),
+    ({"a": [1, 2, 3, 4]}, r"point_data\['a'\] has shape \(4,\).*needed: numbers, \(7,\)"),
+])  # fmt: skip
+def test_wrong_columns_of_points_are_refused(tmp_path, point_data, message):
+    with pytest.raises(InputError, match=message):
+        cg.write_mesh(two_materials(), tmp_path / "m.vtu", point_data=point_data)
+    assert [*tmp_path.iterdir()] == []
+
+
+@needs_meshio
+@pytest.mark.parametrize("name", ["m.msh", "m.vtu", "m.vtk"])
+def test_columns_of_points_are_written_and_reading_tells_of_them(tmp_path, name):
+    import meshio
+
+    mesh, heat = two_materials(), np.arange(7) / 7
+    label = "heat" if ".vtk" in name else "heat of points"
+    cg.write_mesh(mesh, tmp_path / name, point_data={label: heat}, cell_data={label: [1, 2, 3, 4]})
+    format = "gmsh" if ".msh" in name else None
+    assert np.array_equal(np.ravel(meshio.read(tmp_path / name, format).point_data[label]), heat)
+    with pytest.warns(GraphFileWarning, match=f"columns of points are left out: {label}$"):
+        again, found = cg.read_mesh(tmp_path / name, cell_data=True)
+    assert by_place(again, {label: found[label]}) == by_place(mesh, {label: np.arange(1, 5)})
+    for file in ("m.ele", "m.off"):
+        with pytest.warns(GraphFileWarning, match="files do not hold .*point_data"):
+            cg.write_mesh(mesh, tmp_path / file, point_data={"heat": heat})
+    with pytest.raises(InputError, match="the column 'a b' has a blank"):
+        cg.write_mesh(mesh, tmp_path / "n.vtk", point_data={"a b": heat})
 
 
 @needs_meshio

@@ -38,6 +38,24 @@ def test_segments_keep_regions_of_the_dual_graph_apart(pocl: Session) -> None:
     assert cg.connected_components(mesh, session=pocl).n_components == 1
 
 
+def test_triangles_of_a_colour_share_no_point(pocl: Session) -> None:
+    mesh = halves()
+    graph = mesh.dual_graph(sharing="points")
+    for t, corners in enumerate(mesh.triangles):
+        near = np.flatnonzero(np.isin(mesh.triangles, corners).any(axis=1))
+        assert np.array_equal(graph.column_indices[graph.row_offsets[t] : graph.row_offsets[t + 1]], near[near != t])
+    found = cg.color(graph, session=pocl)
+    for color in range(found.n_colors):
+        points = mesh.triangles[found.colors == color]
+        assert np.unique(points).size == points.size > 0
+    empty = cg.TriangleMesh.from_arrays(np.zeros((0, 2)), np.zeros((0, 3), int)).dual_graph(sharing="points")
+    assert empty.n_vertices == 0
+    wrong: Any
+    for wrong in ({"sharing": "corners"}, {"sharing": "points", "across_segments": False}):
+        with pytest.raises(InputError):
+            mesh.dual_graph(**wrong)
+
+
 @pytest.mark.parametrize("as_problem", [partition_problem, coloring_problem])
 def test_algorithms_take_the_dual_graph_of_a_mesh(as_problem: Any) -> None:
     mesh = halves()
@@ -67,6 +85,21 @@ def test_a_drawing_has_the_values_of_triangles_and_of_points() -> None:
 def test_a_bad_drawing_is_refused(values: Any, style: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message):
         halves().plot(values, **style)
+
+
+def test_a_mesh_without_triangles_is_not_drawn() -> None:
+    empty = cg.TriangleMesh.from_arrays(np.zeros((3, 2)), np.zeros((0, 3), int))
+    for values in (None, np.zeros(3)):
+        with pytest.raises(InputError, match="no triangles to draw"):
+            empty.plot(values, ax=Figure().add_subplot())
+
+
+@pytest.mark.parametrize("scale", [2.0**-1070, 2.0**-540, 2.0**1020])
+@pytest.mark.filterwarnings("error")
+def test_angles_do_not_depend_on_the_scale(scale: float) -> None:
+    points, triangles = np.array([[0, 0], [3, 0], [3, 2], [0, 1]]), [[0, 1, 2], [0, 2, 3]]
+    one, other = (cg.TriangleMesh.from_arrays(factor * points, triangles) for factor in (1.0, scale))
+    assert np.array_equal(one.angles(), other.angles())
 
 
 def test_a_drawing_without_matplotlib_tells_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

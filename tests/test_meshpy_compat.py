@@ -42,6 +42,25 @@ def test_regions_markers_faces_and_neighbours() -> None:
     assert areas(whole).max() <= 0.05 and len(whole.elements[0]) == 6
 
 
+def test_attributes_are_counted_and_set() -> None:
+    info = square()
+    assert info.number_of_point_attributes == info.number_of_element_attributes == 0
+    for n, row in ((1, 0.0), (2, [0.0, 0.0])):
+        info.number_of_point_attributes = n
+        info.point_attributes.setup()
+        assert info.point_attributes == [row] * 4 and info.number_of_point_attributes == n
+    info.point_attributes[2, 1] = 8.0
+    other = info.copy()
+    other.point_attributes[2, 1] = 4.0
+    mesh = triangle.build(info, max_volume=0.1)
+    assert mesh.number_of_point_attributes == 2 and mesh.point_attributes[2] == [0, 8]
+    assert mesh.number_of_element_attributes == 0 and 0 < mesh.point_attributes[4, 1] < 8
+    mesh.number_of_element_attributes = 2
+    assert triangle.refine(mesh).number_of_element_attributes == 2
+    info.number_of_point_attributes = 0
+    assert info.point_attributes == [] and other.point_attributes[2] == [0, 4]
+
+
 def test_a_function_refines_around_a_hole_and_a_mesh_is_refined_again(tmp_path: Path) -> None:
     angles = np.linspace(0, 2 * math.pi, 16, endpoint=False)
     info = triangle.MeshInfo()

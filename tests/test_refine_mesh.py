@@ -1,6 +1,8 @@
 """Delaunay refinement: every strategy on every device, checked against the definition."""
 
+import copy
 import math
+import pickle
 import warnings
 from collections.abc import Callable
 from dataclasses import replace
@@ -244,6 +246,22 @@ def test_regions_keep_attributes_and_areas(pocl: Session, strategy: str) -> None
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
+def test_regions_without_segments_keep_their_areas(pocl: Session, strategy: str) -> None:
+    """Edges between triangles of different regions are segments of a mesh, though the user gives none."""
+    plain = square(60).triangulate()
+    middle = plain.points[plain.triangles].mean(axis=1)
+    regions = np.where(np.hypot(*(middle - 0.5).T) < 0.3, 7, np.where(middle[:, 0] < 0.5, 8, 9))
+    mesh = cg.TriangleMesh.from_arrays(plain.points, plain.triangles, [[0, 1]], region_attributes=regions)
+    sides = triangle_sides(mesh.triangles)[(mesh.neighbors < 0) | (regions[mesh.neighbors] != regions[:, None])]
+    assert {*map(frozenset, mesh.segments.tolist())} == {*map(frozenset, sides.tolist())}
+    assert np.bincount(mesh.segment_markers)[1] == 3 and mesh.segment_markers[0] == 0  # the boundary, and [0, 1]
+    refined = refine_mesh(mesh, min_angle=25, max_area=0.005, strategy=strategy, session=pocl, verify=True)
+    assert refined.region_attributes is not None
+    areas = [np.bincount(m.region_attributes.astype(int), m.areas())[7:] for m in (mesh, refined)]
+    np.testing.assert_allclose(*areas, rtol=1e-12)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
 def test_parts_of_segments_have_their_markers(pocl: Session, strategy: str) -> None:
     refined = refine_mesh(with_hole().triangulate(), max_area=1e-3, strategy=strategy, session=pocl, verify=True)
     middle = refined.points[refined.segments].mean(axis=1) - 0.5
@@ -260,6 +278,25 @@ def test_point_attributes_are_interpolated(pocl: Session) -> None:
     )
     refined = refine_mesh(graph.triangulate(), max_area=0.01, session=pocl)
     np.testing.assert_allclose(refined.point_attributes, refined.points @ [[2.0, 1.0], [-3.0, 0.5]], atol=1e-12)
+
+
+def test_attributes_are_not_interpolated_across_a_slot(pocl: Session) -> None:
+    plates = [[0, 0], [1, 0], [1, 2], [0, 2], [1.02, 0], [2, 0], [2, 2], [1.02, 2], [1.02, 1]]
+    lines = [[0, 1], [1, 2], [2, 3], [3, 0], [4, 5], [5, 6], [6, 7], [7, 8], [8, 4]]
+    graph = cg.PlanarGraph.from_arrays(plates, lines, point_attributes=[0] * 4 + [100] * 5)
+    refined = refine_mesh(graph.triangulate(), max_area=0.05, session=pocl)
+    wanted = np.where(refined.points[:, 0] < 1.01, 0, 100)
+    np.testing.assert_allclose(refined.point_attributes[:, 0], wanted, atol=1e-9)
+
+
+def test_attributes_are_found_behind_walls(pocl: Session) -> None:
+    """A search over edges ends at slots between a place and its start, in a comb of 20 teeth and few triangles."""
+    slots = [[[k + 0.49, 0], [k + 0.495, 5], [k + 0.5, 0]] for k in range(20)]
+    points = np.concatenate([[[0.0, 0.0]], *slots, [[20, 0], [20, 6], [0, 6]]])
+    ring = np.column_stack([np.arange(len(points)), np.roll(np.arange(len(points)), -1)])
+    graph = cg.PlanarGraph.from_arrays(points, ring, point_attributes=points @ [2.0, 1.0])
+    refined = refine_mesh(graph.triangulate(), max_area=0.01, strategy="priority", session=pocl)
+    np.testing.assert_allclose(refined.point_attributes[:, 0], refined.points @ [2.0, 1.0], atol=1e-12)
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -351,13 +388,30 @@ def test_what_is_not_delaunay_is_flipped_first(session: Session, seed: int) -> N
     refine_mesh(mesh, min_angle=25, session=session, verify=True)
 
 
+def test_meshes_made_of_a_refined_one_keep_its_history_and_info(pocl: Session) -> None:
+    refined = refine_mesh(with_regions().triangulate(), session=pocl)
+    for made in (
+        refined.without_unused_points(),
+        refined.with_boundary_markers(),
+        refined.to_delaunay(),
+        replace(refined, max_areas=None),
+        copy.copy(refined),
+        pickle.loads(pickle.dumps(refined)),
+    ):
+        assert np.array_equal(made.history, refined.history)
+        assert made.info.strategy == refined.info.strategy and "RefinedMesh" in made._repr_html_()
+
+
 def test_history_has_a_row_for_each_round(pocl: Session) -> None:
     mesh = square(300).triangulate()
     for strategy in STRATEGIES:
         refined = refine_mesh(mesh, strategy=strategy, session=pocl)
         assert isinstance(refined, RefinedMesh) and refined.history[-1].tolist() == [0, 0]
         assert refined.history[:, 1].sum() == refined.n_points - mesh.n_points
-        assert refined.info.strategy == strategy and refined.info.details["rounds"] >= len(refined.history) - 1
+        assert refined.info.strategy == strategy and refined.info.details["launched_rounds"] >= len(refined.history)
+        with pytest.warns(ConvergenceWarning, match="max_points = 400 is reached"):
+            stopped = refine_mesh(mesh, max_points=400, strategy=strategy, session=pocl)
+        assert stopped.history[:, 1].min() >= 0 and stopped.history[:, 1].sum() == 400 - mesh.n_points
 
 
 def test_progress_reports_bad_triangles_left(pocl: Session) -> None:

@@ -165,6 +165,7 @@ KITE = {"vertices": [[0, 0], [4, -1], [8, 0], [4, 1], [9, 9]], "triangles": [[0,
 KEPT = [
     KITE,
     {**KITE, "triangle_attributes": [[5.0], [6]], "vertex_markers": [[3], [0], [0], [5], [0]]},
+    {**KITE, "triangle_attributes": [[5.0, 1], [6, 2]]},
     {**KITE, "segments": [[0, 1], [0, 2], [1, 2]], "segment_markers": [[9], [0], [0]]},
 ]
 
@@ -177,6 +178,24 @@ def test_given_triangles_are_flipped_only_if_points_may_be_added(session, opts, 
     assert sorted(map(sorted, found["triangles"].tolist())) == triangles
     assert found["triangle_attributes"].tolist() == [[5], [5]]
     assert found["vertex_markers"].ravel().tolist() == [1, 1, 1, 1, 0]
+
+
+def test_segments_in_a_hole_mark_their_points():
+    """Points get the marker of their first segment before holes are cut. These markers are Triangle's."""
+    points = [[0, 0], [3, 0], [3, 3], [0, 3], [1, 1], [2, 1], [2, 2], [1, 2], [5, 5]]
+    segments = [[4, 6], [2, 8], [0, 1], [1, 2], [2, 3], [3, 0], [4, 5], [5, 6], [6, 7], [7, 4]]
+    given = {"vertices": points, "segments": segments, "segment_markers": [7, 9, 1, 1, 1, 1, 3, 3, 3, 3]}
+    found = triangulate({**given, "holes": [[1.8, 1.2], [1.2, 1.8]]}, "p")
+    assert found["vertex_markers"].ravel().tolist() == [1, 1, 9, 1, 7, 3, 7, 3, 9]
+    assert len(found["segments"]) == 8
+
+
+def test_given_triangles_may_have_several_attributes(session):
+    """Attributes may change at edges that are no segments. Triangle makes no segments of these either."""
+    given = {**triangulate(SQUARE, "p"), "triangle_attributes": [[1, 2], [3, 4]]}
+    kept, found = triangulate(given, "rp"), triangulate(given, "rpa.1", session=session)
+    assert kept["triangle_attributes"].tolist() == [[1, 2], [3, 4]] and len(kept["segments"]) == 4
+    assert len(found["triangles"]) > 2 and {*map(tuple, found["triangle_attributes"].tolist())} == {(1, 2), (3, 4)}
 
 
 @needs_triangle
@@ -319,6 +338,7 @@ def _share_below(found, angle):
     (SQUARE, "r", "triangles"),
     ({"vertices": [[0, 0], [1, 1], [2, 2]]}, "", "on a line"),
     ({**SQUARE, "segments": [[0, 9]]}, "p", r"segments\[0\]"),
+    ({**KITE, "triangle_attributes": [1, 2, 3]}, "r", r"triangle_attributes has shape.*needed: numbers, \(2, a\)"),
 ])  # fmt: skip
 def test_what_is_wrong_is_refused(given, opts, match):
     with pytest.raises(InputError, match=match):

@@ -53,7 +53,7 @@ def good_values(directory: Path, session: Any) -> dict[str, Any]:
         "segments": planar.segments, "triangles": [[0, 1, 2], [0, 2, 3]], "triangulation": Delaunay(planar.points),
         "read_planar_graph:path": directory / "planar.poly", "write_planar_graph:path": directory / "planar.poly",
         "read_mesh:path": directory / "mesh.ele", "write_mesh:path": directory / "written.vtu",
-        "write_mesh:cell_data": {"heat": [1.0, 2.0]},
+        "write_mesh:cell_data": {"heat": [1.0, 2.0]}, "write_mesh:point_data": {"load": [1.0, 2.0, 3.0, 4.0]},
     }  # fmt: skip
 
 

@@ -200,7 +200,8 @@ def explain(
     Raises
     ------
     InputError
-        The algorithm or an option is unknown, or *data* has a type that the algorithm does not accept.
+        The algorithm or an option is unknown, or *data* has a type that the algorithm does not accept. "refine_mesh" is
+        not known here, since it takes a mesh.
     UnsupportedStrategyError
         The strategy is unknown, or the device cannot run it.
 

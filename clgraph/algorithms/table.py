@@ -39,6 +39,11 @@ ON_MESHES = {"refine_mesh": "clgraph.algorithms.refine_mesh"}
 
 def find_algorithm(name: str) -> Algorithm:
     """Return the algorithm of this name, or raise an :class:`InputError`."""
+    if isinstance(name, str) and name in ON_MESHES:
+        raise InputError(
+            f"algorithm = {name!r}: only algorithms on graphs and ratings are known here, and this one takes a mesh; "
+            "info.predicted_seconds of its result has the predicted times"
+        )
     if isinstance(name, str) and name not in MODULES:
         raise InputError(unknown_name("algorithm", name, MODULES))
     check_choice("algorithm", name, MODULES)

@@ -48,9 +48,11 @@ def run(args: argparse.Namespace) -> int:
     from pathlib import Path
 
     from clgraph.algorithms.refine_mesh import refine_mesh
-    from clgraph.io.meshes import write_mesh
+    from clgraph.io.meshes import check_target, write_mesh
 
     check_plot(args)
+    if args.output is not None:
+        check_target(Path(args.output), Path(args.mesh))
     before = _read(args)
     with busy("refining"):
         after = refine_mesh(
@@ -93,7 +95,7 @@ def _read(args: argparse.Namespace) -> TriangleMesh:
 
     from clgraph.io import suffix_of
     from clgraph.io.meshes import read_mesh, read_planar_graph
-    from clgraph.io.triangle_files import beside
+    from clgraph.io.triangle_names import beside
 
     path = Path(args.mesh)
     suffix = suffix_of(path)

@@ -1,106 +1,28 @@
 """The module ``meshpy.triangle``, run by clgraph: a program changes only its import.
 
 ``from clgraph.compat import meshpy as triangle`` replaces ``import meshpy.triangle as triangle``.
-``MeshInfo.write_neu`` is missing; :func:`clgraph.write_mesh` writes files.
+``MeshInfo.write_neu`` and ``dump`` are missing; :func:`clgraph.write_mesh` writes files.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from clgraph.arguments import shown
+from clgraph.compat.meshpy_info import MeshInfo as MeshInfo
+from clgraph.compat.meshpy_info import Rows as Rows
+from clgraph.compat.meshpy_info import Vertex as Vertex
 from clgraph.compat.triangulation import triangulate
 from clgraph.errors import InputError
 from clgraph.runtime.session import SessionLike
 
 Refuses = Callable[[tuple["Vertex", ...], float], Any]
-
-
-class Vertex(NamedTuple):
-    """A corner of a triangle, as refinement functions get it."""
-
-    x: float
-    y: float
-
-
-class Rows(list[Any]):
-    """A list of rows or numbers with the methods that arrays of MeshPy have."""
-
-    def resize(self, n: int) -> None:
-        """Make the list *n* items long; new items are ``None`` until they are set."""
-        self[:] = [*self[:n], *[None] * (n - len(self))]
-
-    def setup(self) -> None:
-        """Do nothing. MeshPy's arrays get their memory here, and a list has it already."""
-
-    def __getitem__(self, place: Any) -> Any:
-        return self[place[0]][place[1]] if isinstance(place, tuple) else super().__getitem__(place)
-
-    def __setitem__(self, place: Any, value: Any) -> None:
-        if isinstance(place, tuple):
-            self[place[0]][place[1]] = value
-        elif isinstance(place, int) and place >= len(self):
-            self.resize(place + 1)
-            super().__setitem__(place, value)
-        else:
-            super().__setitem__(place, value)
-
-
-class MeshInfo:
-    """A planar graph to triangulate, or a mesh.
-
-    Attributes
-    ----------
-    points : Rows
-        The coordinates x and y of each point.
-    point_markers, point_attributes : Rows
-    facets, facet_markers : Rows
-        The segments, each as two numbers of points.
-    holes : Rows
-        A point inside each hole.
-    regions : Rows
-        For each region: x and y of a point inside, an attribute, and the largest area of its triangles.
-    elements : Rows
-        The triangles, each as three numbers of points, or six with ``mesh_order=2``.
-    element_attributes, element_volumes : Rows
-        The attribute of each triangle's region; and its largest area for :func:`refine`, without a limit if negative.
-    neighbors : Rows
-        The triangles opposite the three corners; -1 where there is none.
-    faces, face_markers : Rows
-        All edges, with ``generate_faces=True``.
-    """
-
-    def __init__(self) -> None:
-        self.points, self.point_markers, self.point_attributes = Rows(), Rows(), Rows()
-        self.facets, self.facet_markers = Rows(), Rows()
-        self.holes, self.regions = Rows(), Rows()
-        self.elements, self.element_attributes, self.element_volumes = Rows(), Rows(), Rows()
-        self.neighbors, self.faces, self.face_markers = Rows(), Rows(), Rows()
-
-    def set_points(self, points: Iterable[Any], point_markers: Iterable[int] | None = None) -> None:
-        """Set the points, and their markers if given."""
-        self.points = Rows(points)
-        self.point_markers = Rows(() if point_markers is None else point_markers)
-
-    def set_facets(self, facets: Iterable[Any], facet_markers: Iterable[int] | None = None) -> None:
-        """Set the segments, and their markers if given."""
-        self.facets = Rows(facets)
-        self.facet_markers = Rows(() if facet_markers is None else facet_markers)
-
-    def set_holes(self, hole_starts: Iterable[Any]) -> None:
-        """Set the holes: a point inside each."""
-        self.holes = Rows(hole_starts)
-
-    @property
-    def face_vertex_indices_to_face_marker(self) -> dict[frozenset[int], int]:
-        """The marker of each edge, by the set of its two points."""
-        return {frozenset(face): marker for face, marker in zip(self.faces, self.face_markers, strict=True)}
 
 
 def build(

@@ -125,12 +125,13 @@ def _given_mesh(tri: Mapping[str, Any], switches: Switches) -> TriangleMesh:
         "segment_markers": known.get("segment_markers"),
     }
     if "r" in letters:
-        attributes, areas = (_column(known.get(f"triangle_{name}")) for name in ("attributes", "max_area"))
+        areas = _column(known.get("triangle_max_area"))
         corners = checked_array("triangles", known["triangles"])
         corners = corners[:, :3] if corners.ndim == 2 and corners.shape[1] == 6 else corners  # made with o2
         arrays = known["vertices"], corners, known.get("segments")
-        mesh = TriangleMesh.from_arrays(*arrays, region_attributes=attributes, max_areas=areas, **points)
-        mesh = mesh.with_boundary_markers()
+        mesh = TriangleMesh.from_arrays(*arrays, max_areas=areas, **points).with_boundary_markers()
+        if _attribute_rows(tri, mesh.n_triangles) is not None:  # New triangles get the row of a triangle in *tri*.
+            mesh = replace(mesh, region_attributes=np.arange(mesh.n_triangles, dtype=np.float64))
         mesh = mesh.to_delaunay() if letters & ADDS_POINTS else mesh
     else:
         segments, holes, regions = (known.get(key, ()) for key in ("segments", "holes", "regions"))
@@ -144,6 +145,16 @@ def _integers(values: Any) -> Any:
     array = checked_array("an array of integers", values)
     is_whole = array.dtype.kind == "f" and bool((array == np.rint(array)).all() and (np.abs(array) < 2**53).all())
     return array.astype(np.int64) if is_whole else values
+
+
+def _attribute_rows(tri: Mapping[str, Any], t: int) -> NDArray[np.float64] | None:
+    """Return the attributes of the *t* triangles in *tri*, shape (t, a), or ``None`` without any."""
+    if (values := tri.get("triangle_attributes")) is None:
+        return None
+    rows = checked_array("triangle_attributes", values)
+    if rows.shape[:1] != (t,) or rows.ndim > 2 or rows.dtype.kind not in "biuf":
+        raise InputError(f"triangle_attributes has shape {rows.shape} and type {rows.dtype}; needed: numbers, ({t}, a)")
+    return (rows[:, None] if rows.ndim == 1 else rows).astype(np.float64)
 
 
 def _column(values: Any) -> Any:
@@ -163,7 +174,9 @@ def _as_dictionary(mesh: TriangleMesh, given: Mapping[str, Any], switches: Switc
     found["vertex_markers"] = markers[:, None]
     found["triangles"] = triangles
     if mesh.region_attributes is not None and letters & {"A", "r"}:
-        found["triangle_attributes"] = mesh.region_attributes[:, None]
+        rows = _attribute_rows(given, len(given["triangles"])) if "r" in letters else None
+        column = mesh.region_attributes
+        found["triangle_attributes"] = column[:, None] if rows is None else rows[column.astype(np.int64)]
     if "n" in letters:
         found["neighbors"] = mesh.neighbors
     if letters & {"p", "c"}:

@@ -11,7 +11,9 @@ from clgraph.algorithms.connected_components import ALGORITHM
 from clgraph.algorithms.connected_components import connected_components as components
 from clgraph.algorithms.strongly_connected_components import ALGORITHM as STRONG
 from clgraph.algorithms.strongly_connected_components import strongly_connected_components as strong_components
+from clgraph.arguments import shown
 from clgraph.csgraph.inputs import as_csr, is_faster_on_host, is_left_to_scipy
+from clgraph.errors import InputError
 from clgraph.runtime.session import SessionLike
 
 
@@ -50,7 +52,7 @@ def connected_components(
     Raises
     ------
     ValueError
-        *connection* is unknown, or *csgraph* is not square.
+        *connection* is unknown, or *csgraph* is no square matrix.
 
     Examples
     --------
@@ -61,6 +63,11 @@ def connected_components(
     """
     # scipy's connected_components() takes no list, so a list becomes an array first.
     csgraph = np.asarray(csgraph) if isinstance(csgraph, list) else csgraph
+    if not hasattr(csgraph, "dtype"):
+        raise InputError(
+            f"csgraph = {shown(csgraph)}; allowed: an array or a sparse array; clgraph.connected_components takes "
+            "graphs and meshes"
+        )
     is_known = isinstance(connection, str) and connection.lower() in ("weak", "strong")
     if is_known and not is_left_to_scipy(csgraph, session, strategy):
         is_strong = directed and connection.lower() == "strong"

@@ -199,7 +199,7 @@ class Algorithm:
             plan = self.strategies[choice.strategy].plan(on, problem)
             plan.run()
             result = self.answer(problem, plan)
-        result.info = _host_info(choice, time.perf_counter() - started, details=plan.details)
+        object.__setattr__(result, "info", _host_info(choice, time.perf_counter() - started, details=plan.details))
         return result
 
     def solve_on_device(
@@ -222,7 +222,7 @@ class Algorithm:
             plan.run()
             result = (answer or self.answer)(problem, plan)
             told = {"details": plan.details, "balance": getattr(plan, "balance", None)}
-        result.info = on.run_info(recorder, choice.strategy, chosen.kind, choice.seconds, **told)
+        object.__setattr__(result, "info", on.run_info(recorder, choice.strategy, chosen.kind, choice.seconds, **told))
         return result
 
     def chosen(self, on: Session, problem: Any, strategy: str = "auto") -> Choice:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -10,14 +11,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from clgraph.arguments import checked_array, shown
-from clgraph.data.meshes.triangle_mesh import BOUNDARY_MARKER, TriangleMesh
-from clgraph.errors import InputError
+from clgraph.data.meshes.mesh_links import BOUNDARY_MARKER
+from clgraph.data.meshes.triangle_mesh import TriangleMesh
+from clgraph.errors import GraphFileWarning, InputError
 
 MARKER, REGION, MAX_AREA, ATTRIBUTE = "marker", "region", "max_area", "attribute_"
 _TAGS = "gmsh:physical", "medit:ref", "gmsh:geometrical"
 """Columns of integers that meshio makes of other programs' files. The first of them that a file has is used."""
 _STORED: dict[str, type] = {"bool": np.uint8, "float16": np.float32, np.dtype(np.longdouble).name: np.float64}
-_NAME = re.compile(r'[^\s"<>&]+')
+_DIM_TAGS = "gmsh:dim_tags"  # meshio's column of points for the entities of Gmsh's files, which a mesh needs not
+_NAME = re.compile(r'[^\s"<>&]+( [^\s"<>&]+)*')
 
 
 class MeshData(NamedTuple):
@@ -42,8 +45,10 @@ class MeshData(NamedTuple):
     of_cells: dict[str, NDArray[Any]]
 
 
-def mesh_data(mesh: TriangleMesh, cell_data: Mapping[str, NDArray[Any]]) -> MeshData:
-    """Convert *mesh*, with the columns *cell_data* of its triangles, to MeshData, in which area 0 means no bound."""
+def mesh_data(
+    mesh: TriangleMesh, cell_data: Mapping[str, NDArray[Any]], point_data: Mapping[str, NDArray[Any]]
+) -> MeshData:
+    """Convert *mesh*, with columns of its triangles and of its points, to MeshData, in which area 0 means no bound."""
     of_triangles = dict(cell_data)
     if mesh.region_attributes is not None:
         of_triangles[REGION] = mesh.region_attributes
@@ -54,24 +59,30 @@ def mesh_data(mesh: TriangleMesh, cell_data: Mapping[str, NDArray[Any]]) -> Mesh
     of_cells[MARKER] = np.concatenate([np.zeros(mesh.n_triangles, np.int32), mesh.segment_markers])
     attributes = {f"{ATTRIBUTE}{k}": column for k, column in enumerate(mesh.point_attributes.T)}
     points = np.pad(mesh.points, ((0, 0), (0, 1)))
-    return MeshData(points, mesh.triangles, mesh.segments, {MARKER: mesh.point_markers, **attributes}, of_cells)
+    of_points = {MARKER: mesh.point_markers, **attributes, **point_data}
+    return MeshData(points, mesh.triangles, mesh.segments, of_points, of_cells)
 
 
-def checked_cell_data(cell_data: Mapping[str, ArrayLike] | None, t: int) -> dict[str, NDArray[Any]]:
-    """Return the user's columns for *t* triangles as arrays, by name, or raise an :class:`InputError`."""
-    if not isinstance(cell_data, Mapping | None):
-        raise InputError(f"cell_data = {shown(cell_data)}; allowed: a dictionary of arrays")
+def checked_columns(argument: str, given: Mapping[str, ArrayLike] | None, n: int) -> dict[str, NDArray[Any]]:
+    """Return the user's columns of *n* triangles or points as arrays, by name, or raise an :class:`InputError`.
+
+    *argument* is "cell_data" or "point_data".
+    """
+    if not isinstance(given, Mapping | None):
+        raise InputError(f"{argument} = {shown(given)}; allowed: a dictionary of arrays")
+    own = (MARKER, REGION, MAX_AREA) if argument == "cell_data" else (MARKER, f"{ATTRIBUTE}0")
     columns = {}
-    for name, values in (cell_data or {}).items():
-        if not isinstance(name, str) or not _NAME.fullmatch(name) or name in (MARKER, REGION, MAX_AREA, *_TAGS):
+    for name, values in (given or {}).items():
+        is_own = name in (*own, *_TAGS) or (argument == "point_data" and str(name).startswith(ATTRIBUTE))
+        if not isinstance(name, str) or not _NAME.fullmatch(name) or is_own:
             raise InputError(
-                f"cell_data has the name {shown(name)}; allowed: text without blanks, quotes and <>&, but not "
-                f"{MARKER!r}, {REGION!r} and {MAX_AREA!r}, which the mesh has"
+                f"{argument} has the name {shown(name)}; allowed: text without line breaks, quotes and <>&, but not "
+                f"{', '.join(map(repr, own))}, which the mesh has"
             )
-        column = checked_array(f"cell_data[{name!r}]", values, InputError)
-        if column.shape != (t,) or column.dtype.kind not in "biuf":
+        column = checked_array(f"{argument}[{name!r}]", values, InputError)
+        if column.shape != (n,) or column.dtype.kind not in "biuf":
             raise InputError(
-                f"cell_data[{name!r}] has shape {column.shape} and type {column.dtype}; needed: numbers, ({t},)"
+                f"{argument}[{name!r}] has shape {column.shape} and type {column.dtype}; needed: numbers, ({n},)"
             )
         columns[name] = column.astype(_STORED.get(column.dtype.name, column.dtype))
     return columns
@@ -84,6 +95,11 @@ def made_mesh(data: MeshData) -> tuple[TriangleMesh, dict[str, NDArray[Any]]]:
     ------
     MeshError
         As in :meth:`TriangleMesh.from_arrays`.
+
+    Warns
+    -----
+    GraphFileWarning
+        There are columns of points that a mesh has no attribute for. They are left out.
     """
     t = len(data.triangles)
     tags = next((data.of_cells[name] for name in _TAGS if name in data.of_cells), np.zeros(t + len(data.segments), int))
@@ -93,6 +109,9 @@ def made_mesh(data: MeshData) -> tuple[TriangleMesh, dict[str, NDArray[Any]]]:
     attributes: list[NDArray[Any]] = []
     while (name := f"{ATTRIBUTE}{len(attributes)}") in data.of_points:
         attributes.append(data.of_points[name])
+    kept = {MARKER, _DIM_TAGS, *(f"{ATTRIBUTE}{k}" for k in range(len(attributes)))}
+    if lost := [name for name in data.of_points if name not in kept]:
+        warnings.warn(f"columns of points are left out: {', '.join(lost)}", GraphFileWarning, stacklevel=3)
     point_markers = data.of_points.get(MARKER)
     mesh = TriangleMesh.from_arrays(
         data.points[:, :2], data.triangles, data.segments, segment_markers=markers,

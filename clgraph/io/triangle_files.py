@@ -1,4 +1,4 @@
-"""Files of Shewchuk's Triangle: points (.node), triangles (.ele), planar graphs (.poly), largest areas (.area).
+"""Readers of Shewchuk's Triangle's files: points (.node), triangles (.ele), planar graphs (.poly), bounds (.area).
 
 A ``#`` begins a comment. Numbers begin with 0 or 1, like the number of the first point. If a .poly file has no points,
 they are in the .node file of the same name.
@@ -7,18 +7,20 @@ they are in the .node file of the same name.
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from typing import IO, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.data.meshes.planar_graph import PlanarGraph
 from clgraph.data.meshes.triangle_mesh import TriangleMesh
-from clgraph.errors import GraphFileError, MeshError
-from clgraph.io.text import file_error, read_blocks, reading, write_rows, writing
+from clgraph.errors import GraphFileError, GraphFileWarning, MeshError
+from clgraph.io.text import file_error, read_blocks, reading
+from clgraph.io.triangle_names import companion, needed, stem_of
 from clgraph.progress import reading_progress
 
 _COMMENT = re.compile(rb"#[^\n]*")
@@ -125,10 +127,15 @@ def read_mesh(path: Path) -> TriangleMesh:
     ------
     GraphFileError
         A file is missing or malformed, or the data are not a triangulation.
+
+    Warns
+    -----
+    GraphFileWarning
+        Triangles have several attributes, of which the mesh gets the first, or six corners.
     """
-    points = _read_points(_Lines(_needed(path, ".node")))
+    points = _read_points(_Lines(needed(path, ".node")))
     n, base = len(points.points), points.base
-    lines = _Lines(_needed(path, ".ele"))
+    lines = _Lines(needed(path, ".ele"))
     expected = "the header 'triangles [corners [attributes]]' with 3 or 6 corners"
     t, width, n_attributes = lines.header(expected, lines.left - 1, (3, 0))
     if width not in (3, 6):
@@ -136,13 +143,14 @@ def read_mesh(path: Path) -> TriangleMesh:
     form = f"the number of a triangle, {width} corners and {n_attributes} attributes"
     rows = lines.rows(t, [width + n_attributes], form, base)
     triangles = lines.numbers_of(rows[:, :3], base, n, form)
+    _warn_of_loss(lines.path, width, n_attributes)
     segments, markers = None, None
-    if (poly := beside(path, ".poly")) is not None:
+    if (poly := companion(path, ".poly")) is not None:
         lines = _Lines(poly)
         _read_points(lines, points)
         segments, markers = _read_segments(lines, base, n)
     areas = None
-    if (area := beside(path, ".area")) is not None:
+    if (area := companion(path, ".area")) is not None:
         lines = _Lines(area)
         (count,) = lines.header("the number of triangles", lines.left - 1, ())
         areas = lines.rows(count, [1], "the number of a triangle and its largest area", base)[:, 0]
@@ -151,6 +159,33 @@ def read_mesh(path: Path) -> TriangleMesh:
         point_attributes=points.attributes, region_attributes=rows[:, width] if n_attributes else None,
         max_areas=areas,
     ))  # fmt: skip
+
+
+def _warn_of_loss(path: Path, width: int, n_attributes: int) -> None:
+    if n_attributes > 1:
+        warnings.warn(
+            f"{path}: triangles have {n_attributes} attributes; all but the first are left out",
+            GraphFileWarning, stacklevel=4,
+        )  # fmt: skip
+    if width > 3:
+        warnings.warn(
+            f"{path}: triangles have {width} corners; the points in the middle of edges are left out of triangles, and "
+            "without_unused_points() drops them",
+            GraphFileWarning, stacklevel=4,
+        )  # fmt: skip
+
+
+def has_only_segments(path: Path) -> bool:
+    """Return whether a .poly file has no points, holes and regions, as the files that ``write_mesh`` makes."""
+    try:
+        lines = _Lines(path)
+        if lines.header("points", lines.left, (0, 0, 0))[0]:
+            return False
+        n_segments = lines.header("segments", lines.left - 1, (0,))[0]
+        lines.at += n_segments
+        return not any(lines.header(name, lines.left, ())[0] for name in ("holes", "regions") if lines.left)
+    except GraphFileError:
+        return False
 
 
 def read_planar_graph(path: Path) -> PlanarGraph:
@@ -162,10 +197,10 @@ def read_planar_graph(path: Path) -> PlanarGraph:
         The file is missing or malformed.
     """
     lines = _Lines(path)
-    is_poly = _stem(path).suffix == ".poly"
+    is_poly = stem_of(path).suffix == ".poly"
     known = None
     if is_poly and lines.left and lines.values[0] == 0:
-        known = _read_points(_Lines(_needed(path, ".node")))
+        known = _read_points(_Lines(needed(path, ".node")))
     points = _read_points(lines, known)
     segments, markers = np.zeros((0, 2), np.int32), np.zeros(0, np.int32)
     holes, regions = np.zeros((0, 2)), np.zeros((0, 4))
@@ -180,39 +215,6 @@ def read_planar_graph(path: Path) -> PlanarGraph:
         points.points, segments, segment_markers=markers, point_markers=points.markers,
         point_attributes=points.attributes, holes=holes, regions=regions,
     ))  # fmt: skip
-
-
-def write_mesh(mesh: TriangleMesh, path: Path) -> None:
-    """Write .node, .ele and .poly files with the same stem as *path*, and an .area file if areas are bounded."""
-    triangles = 1 + np.arange(mesh.n_triangles)
-    node, ele, poly, area = (
-        _stem(path).with_suffix(suffix + _packing(path)) for suffix in (".node", ".ele", ".poly", ".area")
-    )
-    with writing(node) as stream:
-        _write_points(stream, mesh)
-    with writing(ele) as stream:
-        attributes = [] if mesh.region_attributes is None else [mesh.region_attributes]
-        stream.write(f"{mesh.n_triangles} 3 {len(attributes)}\n".encode())
-        form = "%d %d %d %d" + " %.17g" * len(attributes) + "\n"
-        write_rows(stream, form, triangles, *(mesh.triangles + 1).T, *attributes)
-    with writing(poly) as stream:
-        stream.write(b"0 2 0 1\n")
-        _write_segments(stream, mesh)
-        stream.write(b"0\n")
-    if mesh.max_areas is not None:
-        with writing(area) as stream:
-            stream.write(f"{mesh.n_triangles}\n".encode())
-            write_rows(stream, "%d %.17g\n", triangles, np.where(np.isinf(mesh.max_areas), -1, mesh.max_areas))
-
-
-def write_planar_graph(graph: PlanarGraph, path: Path) -> None:
-    """Write a planar graph to a .poly file of Triangle."""
-    with writing(path) as stream:
-        _write_points(stream, graph)
-        _write_segments(stream, graph)
-        for places, form in ((graph.holes, "%d %.17g %.17g\n"), (graph.regions, "%d %.17g %.17g %.17g %.17g\n")):
-            stream.write(f"{len(places)}\n".encode())
-            write_rows(stream, form, 1 + np.arange(len(places)), *places.T)
 
 
 def _read_points(lines: _Lines, known: _Points | None = None) -> _Points:
@@ -248,42 +250,8 @@ def _read_places(lines: _Lines, name: str, widths: Sequence[int]) -> NDArray[np.
     return lines.rows(n, widths, f"the number of one of the {name} and {' or '.join(map(str, widths))} numbers", base)
 
 
-def _write_points(stream: IO[bytes], given: TriangleMesh | PlanarGraph) -> None:
-    points, attributes = given.points, given.point_attributes
-    stream.write(f"{len(points)} 2 {attributes.shape[1]} 1\n".encode())
-    form = "%d %.17g %.17g" + " %.17g" * attributes.shape[1] + " %d\n"
-    write_rows(stream, form, 1 + np.arange(len(points)), *points.T, *attributes.T, given.point_markers)
-
-
-def _write_segments(stream: IO[bytes], given: TriangleMesh | PlanarGraph) -> None:
-    s = len(given.segments)
-    stream.write(f"{s} 1\n".encode())
-    write_rows(stream, "%d %d %d %d\n", 1 + np.arange(s), *(given.segments + 1).T, given.segment_markers)
-
-
 def _made(path: Path, make: Callable[[], Made]) -> Made:
     try:
         return make()
     except MeshError as error:
         raise GraphFileError(f"{path}: {error}") from error
-
-
-def _packing(path: Path) -> str:
-    return path.suffix if path.suffix in (".gz", ".xz", ".bz2") else ""
-
-
-def _stem(path: Path) -> Path:
-    """Return *path* without its compression suffix (.gz, .xz or .bz2), if it has one."""
-    return path.with_suffix("") if _packing(path) else path
-
-
-def beside(path: Path, suffix: str) -> Path | None:
-    """Return the path of the file that differs only in its *suffix*, compressed or not, or ``None`` without one."""
-    whole = _stem(path).with_suffix(suffix)
-    packed = (whole.with_name(whole.name + packing) for packing in (_packing(path), "", ".gz", ".xz", ".bz2"))
-    return next((file for file in packed if file.exists()), None)
-
-
-def _needed(path: Path, suffix: str) -> Path:
-    """Return the path that :func:`beside` finds, or if the file is missing, the path that it should have."""
-    return beside(path, suffix) or _stem(path).with_suffix(suffix)

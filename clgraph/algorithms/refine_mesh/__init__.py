@@ -28,8 +28,9 @@ Strategies
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from html import escape
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +39,7 @@ from clgraph.algorithms.refine_mesh.problem import RefineProblem, as_problem
 from clgraph.algorithms.refine_mesh.rounds import Refinement
 from clgraph.algorithms.refine_mesh.strategies import STRATEGIES as STRATEGIES
 from clgraph.algorithms.refine_mesh.strategies import contenders
+from clgraph.data.meshes.mesh_location import along_segments, in_triangles
 from clgraph.data.meshes.triangle_mesh import TriangleMesh
 from clgraph.engine.algorithm import Algorithm
 from clgraph.errors import ConvergenceWarning
@@ -45,19 +47,26 @@ from clgraph.runtime.driver.timing import RunInfo
 from clgraph.runtime.session import SessionLike
 
 
+@dataclass(frozen=True, eq=False, repr=False)
 class RefinedMesh(TriangleMesh):
     """The result of :func:`refine_mesh`: a mesh with the history of its refinement.
+
+    Meshes made of it, such as by ``without_unused_points()`` or ``dataclasses.replace``, keep ``history`` and ``info``.
 
     Attributes
     ----------
     history : int64 array, shape (rounds, 2)
-        For each round, the number of bad triangles at its beginning and the number of points that it inserted.
+        For each round, the number of bad triangles at its beginning and the number of points that it inserted. The last
+        round finds no bad triangle, unless the run was stopped. ``info.details["launched_rounds"]`` may be greater:
+        several rounds are launched before the host reads that the work is done.
     info : RunInfo
         What ran, where, and how long it took.
     """
 
-    history: NDArray[np.int64]
-    info: RunInfo
+    history: NDArray[np.int64] = field(kw_only=True)
+    info: RunInfo = field(
+        kw_only=True, default=cast(RunInfo, None)
+    )  # The engine sets it after the run, although a mesh is frozen.
 
     def _repr_html_(self) -> str:
         return f"<p>{escape(repr(self))}</p>{self.info._repr_html_()}"
@@ -118,9 +127,11 @@ def refine_mesh(
     Returns
     -------
     RefinedMesh
-        The refined mesh, with ``history`` and ``info``. The points of *mesh* come first, then the new points. New
-        triangles have the attribute and the area bound of their region. Parts of a segment, and new points on it, have
-        the segment's marker.
+        The refined mesh, with ``history`` and ``info``. The points of *mesh* come first, then the new points.
+        New triangles have the attribute and the area bound of their region. If bounds differ within a region, a
+        new triangle has the bound of one triangle that it replaces, and may exceed the bound of another. Parts
+        of a segment, and new points on it, have the segment's marker. The attributes of new points are
+        interpolated linearly in the triangles of *mesh*, and so not across holes and slots.
 
     Raises
     ------
@@ -173,32 +184,40 @@ def _answer(problem: RefineProblem, plan: Refinement) -> RefinedMesh:
         new = end >= mesh.n_points
         point_markers[end[new]] = markers[new]
     history = plan.history
-    inserted = np.diff(history[:, 1], append=len(found["points"]))
-    refined = RefinedMesh(
+    # A round may count points that find no room. Such points are not there in any later count.
+    counts = np.minimum.accumulate(np.append(history[:, 1], len(found["points"]))[::-1])[::-1]
+    return RefinedMesh(
         found["points"],
         found["triangles"],
         found["neighbors"],
         found["segments"],
         markers,
         point_markers,
-        np.concatenate([mesh.point_attributes, _interpolated(mesh, found["points"][mesh.n_points :])]),
+        _attributes(mesh, found),
         None if mesh.region_attributes is None else mesh.region_attributes[origins],
         None if mesh.max_areas is None else mesh.max_areas[origins],
+        history=np.column_stack([history[:, 0], np.diff(counts)]),
     )
-    refined.history = np.column_stack([history[:, 0], inserted])
-    return refined
 
 
-def _interpolated(mesh: TriangleMesh, points: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the attributes of the new *points*, interpolated linearly between the points of the original mesh."""
-    if not mesh.point_attributes.shape[1] or not len(points):
-        return np.zeros((len(points), mesh.point_attributes.shape[1]))
-    from scipy.interpolate import LinearNDInterpolator, NearestNDInterpolator
-
-    values: NDArray[np.float64] = LinearNDInterpolator(mesh.points, mesh.point_attributes)(points)
-    outside = np.isnan(values).any(axis=1)
-    if outside.any():  # Rounding may put new points on the boundary slightly outside of it.
-        values[outside] = NearestNDInterpolator(mesh.points, mesh.point_attributes)(points[outside])
+def _attributes(mesh: TriangleMesh, found: dict[str, NDArray[Any]]) -> NDArray[np.float64]:
+    """Return the attributes of all points. New points get values that are interpolated in the triangles of *mesh*."""
+    n, points = mesh.n_points, found["points"]
+    values = np.zeros((len(points), mesh.point_attributes.shape[1]))
+    values[:n] = mesh.point_attributes
+    if not values[n:].size:
+        return values
+    segment = np.full(len(points), -1, np.int64)
+    segment[found["segments"].T] = found["wholes"]
+    on = n + np.flatnonzero(segment[n:] >= 0)
+    values[on] = along_segments(mesh, points[on], segment[on])
+    inside = n + np.flatnonzero(segment[n:] < 0)
+    number = np.full(len(points), -1, np.int64)
+    number[inside] = np.arange(inside.size)
+    of_corners = number[found["triangles"]]
+    triangle, corner = np.nonzero(of_corners >= 0)
+    starts = found["origins"][triangle]  # triangles of *mesh*, near the place
+    values[inside] = in_triangles(mesh, points[inside], of_corners[triangle, corner], starts)
     return values
 
 

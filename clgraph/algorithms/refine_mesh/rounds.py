@@ -285,7 +285,7 @@ class Refinement:
     def details(self) -> dict[str, Any]:
         """The details of the last refinement run, which the result shows as ``info.details``."""
         told: dict[str, Any] = {
-            "rounds": self._number,
+            "launched_rounds": self._number,  # the last ones may do nothing, and have no row in the history
             "flips": self._placement.flips,
             "given_up": self._read()["N_GIVEN_UP"],
             "stopped": self.stopped,

@@ -28,6 +28,8 @@ def plot_mesh(
 
     :meth:`TriangleMesh.plot` describes the arguments.
     """
+    if not len(triangles):
+        raise InputError("the mesh has no triangles to draw")
     with_edges = len(triangles) <= _MAX_WITH_EDGES if edges is None else checked_flag("edges", edges)
     numbers = None if values is None else _checked_values(values, len(points), len(triangles))
     if numbers is None and style:

@@ -47,6 +47,8 @@ def triangle_areas(corners: NDArray[np.float64]) -> NDArray[np.float64]:
 def triangle_angles(corners: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return the angle at each corner in degrees, shape (t, 3); *corners* has shape (t, 3, 2)."""
     out, back = corners[:, _NEXT] - corners, corners[:, _LAST] - corners
+    _, exponents = np.frexp(np.abs(out).max(axis=(1, 2), keepdims=True))  # Products of lengths must be in range.
+    out, back = np.ldexp(out, -exponents), np.ldexp(back, -exponents)
     angles: NDArray[np.float64] = np.degrees(np.arctan2(cross(out, back), (out * back).sum(axis=2)))
     return angles
 

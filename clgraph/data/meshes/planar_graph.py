@@ -12,8 +12,9 @@ from scipy.sparse.csgraph import connected_components
 from clgraph.arguments import checked_flag
 from clgraph.data.meshes import mesh_arrays
 from clgraph.data.meshes.mesh_arrays import among, edge_keys, triangle_sides
+from clgraph.data.meshes.mesh_links import BOUNDARY_MARKER
 from clgraph.data.meshes.segment_recovery import RecoveredSegments, recover_segments
-from clgraph.data.meshes.triangle_mesh import BOUNDARY_MARKER, TriangleMesh
+from clgraph.data.meshes.triangle_mesh import TriangleMesh
 from clgraph.data.meshes.triangulation import Triangulation
 from clgraph.errors import MeshError
 
@@ -197,20 +198,20 @@ class PlanarGraph:
         neighbors = place[(triangulation.twins // 3).reshape(-1, 3)[keep]]
         sides = triangle_sides(corners)
         hull, keys = sides[neighbors < 0], edge_keys(sides, n)
-        segments = numbers[pieces.segments]
-        inside = among(edge_keys(segments, n), keys.ravel())
-        segments, markers = segments[inside], whole_markers[pieces.wholes[inside]]
+        segments, markers = numbers[pieces.segments], whole_markers[pieces.wholes]
+        # The order is reversed, so that the first segment at a point is written last and gives the point its marker.
+        marked = np.flatnonzero(markers)[::-1]
+        of_segments = np.zeros(n, np.int32)
+        of_segments[hull] = BOUNDARY_MARKER
+        of_segments[segments[marked].ravel()] = np.repeat(markers[marked], 2)
+        inside = among(edge_keys(segments, n), keys.ravel())  # Segments in holes only mark their points.
+        segments, markers = segments[inside], markers[inside]
         free = hull[~among(edge_keys(hull, n), edge_keys(segments, n))]
         segments = np.concatenate([segments, free])
         markers = np.concatenate([markers, np.zeros(len(free), np.int32)])
         points = np.concatenate([self.points, triangulation.points[numbers >= len(self.points)]])
         crossed = np.array([c.whole for c in pieces.crossings], np.int64)
         point_markers = np.concatenate([self.point_markers, whole_markers[crossed]])
-        # The order is reversed, so that the first segment at a point is written last and gives the point its marker.
-        marked = np.flatnonzero(markers)[::-1]
-        of_segments = np.zeros(n, np.int32)
-        of_segments[hull] = BOUNDARY_MARKER
-        of_segments[segments[marked].ravel()] = np.repeat(markers[marked], 2)
         point_markers = np.where(point_markers == 0, of_segments, point_markers)
         markers[among(edge_keys(segments, n), edge_keys(hull, n)) & (markers == 0)] = BOUNDARY_MARKER
         values = np.pad(self.point_attributes, ((0, len(pieces.crossings)), (0, 0)))

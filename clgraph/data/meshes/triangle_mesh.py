@@ -8,19 +8,17 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from clgraph.arguments import checked_flag, refusing
+from clgraph.arguments import check_choice, checked_flag, refusing
 from clgraph.data.graphs.graph import Graph
-from clgraph.data.meshes import mesh_arrays
+from clgraph.data.meshes import mesh_arrays, mesh_links
 from clgraph.data.meshes.mesh_arrays import among, edge_keys, triangle_sides
-from clgraph.data.meshes.mesh_links import dual_graph, triangle_neighbors
 from clgraph.data.meshes.mesh_plot import plot_mesh
 from clgraph.data.meshes.mesh_quality import MeshQuality, mesh_quality, triangle_angles, triangle_areas
 from clgraph.data.meshes.predicates import orient2d
 from clgraph.data.meshes.triangulation import Triangulation
-from clgraph.errors import MeshError
+from clgraph.errors import InputError, MeshError
 
 MAX_TRIANGLES = (2**31 - 1) // 3  # Edge i of triangle t has number 3 t + i, which must fit int32.
-BOUNDARY_MARKER = 1  # Points and segments at the boundary that have marker 0 get this marker, as in Triangle.
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -92,11 +90,13 @@ class TriangleMesh:
         triangles : int array, shape (t, 3)
             Corners of the triangles, numbered from 0. The corners of clockwise triangles are reordered.
         segments : int array, shape (s, 2), optional
-            Edges of triangles that must be kept. Edges at the boundary are added, with marker 1; repeats are dropped.
+            Edges of triangles that must be kept. Edges at the boundary are added, with marker 1, and edges between
+            triangles of different *region_attributes*, with marker 0; repeats are dropped.
         segment_markers, point_markers : int array, shape (s,) and (n,), optional
         point_attributes : float array, shape (n, a) or (n,), optional
         region_attributes, max_areas : float array, shape (t,), optional
-            As the attributes of this class; an area of zero or less means no bound.
+            As the attributes of this class; an area of zero or less means no bound. Regions are few: values that differ
+            from triangle to triangle would make each edge a segment.
 
         Returns
         -------
@@ -124,33 +124,19 @@ class TriangleMesh:
             at = int((turns == 0).argmax())
             raise MeshError(f"triangles[{at}] = {corners[at].tolist()} has no area; drop triangles that are flat")
         corners[turns < 0] = corners[turns < 0][:, [0, 2, 1]]
-        neighbors = triangle_neighbors(corners)
-        edges, markers = np.zeros((0, 2), np.int32), np.zeros(0, np.int32)
-        if segments is not None:
-            edges = mesh_arrays.checked_indices("segments", segments, 2, n)
-            markers = mesh_arrays.checked_column("segment_markers", segment_markers, len(edges), np.int32)
-            sides = edge_keys(triangle_sides(corners), n).ravel()
-            keys = edge_keys(edges, n)
-            if not (known := among(keys, sides[among(sides, keys)])).all():
-                at = int(known.argmin())
-                raise MeshError(
-                    f"segments[{at}] = {edges[at].tolist()} is no edge of a triangle; PlanarGraph makes "
-                    "triangles that have all segments"
-                )
-        hull = triangle_sides(corners)[neighbors < 0]
-        together = np.concatenate([edges, hull])
-        _, first = np.unique(edge_keys(together, n), return_index=True)
-        first.sort()
+        neighbors = mesh_links.triangle_neighbors(corners)
         regions, areas = (
             None if column is None else mesh_arrays.checked_column(name, column, len(corners), np.float64)
             for name, column in (("region_attributes", region_attributes), ("max_areas", max_areas))
         )
-        return cls(
+        edges, markers = mesh_links.checked_segments(segments, segment_markers, corners, n)
+        edges, markers = mesh_links.with_borders(corners, neighbors, edges, markers, regions)
+        return TriangleMesh(
             xy,
             corners,
             neighbors,
-            np.ascontiguousarray(together[first]),
-            np.concatenate([markers, np.full(len(hull), BOUNDARY_MARKER, np.int32)])[first],
+            edges,
+            markers,
             mesh_arrays.checked_column("point_markers", point_markers, n, np.int32),
             mesh_arrays.checked_attributes(point_attributes, n),
             regions,
@@ -204,9 +190,9 @@ class TriangleMesh:
         """Return the mesh with marker 1 for all points and segments at the boundary that have marker 0."""
         hull = triangle_sides(self.triangles)[self.neighbors < 0]
         points, segments = self.point_markers.copy(), self.segment_markers.copy()
-        points[hull[points[hull] == 0]] = BOUNDARY_MARKER
+        points[hull[points[hull] == 0]] = mesh_links.BOUNDARY_MARKER
         is_hull = among(edge_keys(self.segments, self.n_points), edge_keys(hull, self.n_points))
-        segments[is_hull & (segments == 0)] = BOUNDARY_MARKER
+        segments[is_hull & (segments == 0)] = mesh_links.BOUNDARY_MARKER
         return replace(self, point_markers=points, segment_markers=segments)
 
     def to_delaunay(self) -> Self:
@@ -227,7 +213,7 @@ class TriangleMesh:
             neighbors=(flips.twins // 3).reshape(-1, 3).astype(np.int32),
         )
 
-    def dual_graph(self, *, across_segments: bool = True) -> Graph:
+    def dual_graph(self, *, across_segments: bool = True, sharing: str = "edges") -> Graph:
         """Return the graph whose vertices are the triangles; two triangles that share an edge are neighbours.
 
         Functions that take a graph also take a mesh, and use this graph: ``cg.partition(mesh, 8).parts`` has a part
@@ -238,6 +224,9 @@ class TriangleMesh:
         across_segments : bool
             Whether triangles on both sides of a segment are neighbours. If not, the graph has a connected component
             for each region that segments enclose.
+        sharing : {"edges", "points"}
+            With "points", triangles that share a point are neighbours, too, also on both sides of a segment. Triangles
+            of one colour of this graph share no point, so threads may add their values to points at the same time.
 
         Returns
         -------
@@ -250,11 +239,17 @@ class TriangleMesh:
         >>> mesh.dual_graph().column_indices.tolist(), mesh.dual_graph().n_vertices
         ([1, 0], 2)
         """
+        check_choice("sharing", sharing, ("edges", "points"))
+        whole = checked_flag("across_segments", across_segments)
+        if sharing == "points":
+            if not whole:
+                raise InputError('across_segments = False needs sharing="edges"')
+            return mesh_links.point_graph(self.triangles)
         neighbors = self.neighbors
-        if not checked_flag("across_segments", across_segments):
+        if not whole:
             sides = edge_keys(triangle_sides(self.triangles), self.n_points)
             neighbors = np.where(among(sides, edge_keys(self.segments, self.n_points)), np.int32(-1), neighbors)
-        return dual_graph(neighbors)
+        return mesh_links.dual_graph(neighbors)
 
     def plot(self, values: ArrayLike | None = None, *, ax: Any = None, edges: bool | None = None, **style: Any) -> Any:
         """Draw the mesh with matplotlib.
@@ -280,7 +275,7 @@ class TriangleMesh:
         Raises
         ------
         InputError
-            *values* have another shape or are not numbers, or *style* is given without *values*.
+            *values* have another shape or are not numbers, *style* is given without *values*, or there is no triangle.
         MissingExtraError
             Matplotlib is not installed.
         """
