@@ -150,3 +150,47 @@ def test_seeds_of_numpy_are_taken(made: Any) -> None:
         tuple(nx.maximal_independent_set(graph, seed=generator, backend="clgraph")) for _ in range(8)
     }  # fmt: skip
     assert len(several) > 1, "each call draws from the generator"
+
+
+def test_a_strategy_that_does_not_exist_is_an_error() -> None:
+    CONFIG.strategy = "zzz"
+    with pytest.raises(ValueError, match=r"strategy = 'zzz'; allowed: 'auto', 'device'"):
+        nx.number_connected_components(PATH, backend="clgraph")
+
+
+WEIGHTS = [True, np.bool_(True), np.int8(3), np.int16(3), np.int32(3), np.int64(3), 3, 0.5, 3.0]
+
+
+@pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph])
+@pytest.mark.parametrize("value", WEIGHTS, ids=repr)
+def test_a_sparse_array_has_the_type_that_networkx_gives_it(value: Any, kind: Any) -> None:
+    for others in ([], [(2, 3)], [(2, 3, {"weight": 2})], [(2, 3, {"weight": 0.25})]):
+        graph = kind([(0, 1, {"weight": value}), (0, 1, {"weight": value}), (1, 2, {"weight": value}), *others])
+        for dtype in (None, np.float32):
+            ours, theirs = answers(nx.to_scipy_sparse_array, graph, dtype=dtype)
+            assert ours.dtype == theirs.dtype and ours.toarray().tolist() == theirs.toarray().tolist()
+        assert nx.single_source_dijkstra(graph, 0, backend="clgraph") == nx.single_source_dijkstra(graph, 0)
+
+
+def views(graph: nx.Graph) -> Iterator[nx.Graph]:
+    yield graph.subgraph(list(graph))
+    yield graph.reverse(copy=False) if graph.is_directed() else graph.to_directed(as_view=True)
+    yield nx.subgraph_view(graph, filter_node=lambda node: node != 1)
+    yield nx.subgraph_view(graph.subgraph(list(graph)), filter_edge=lambda *_: True)
+
+
+@pytest.mark.parametrize("converted", [False, True])
+@pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph])
+def test_a_view_shows_changes_of_its_graph(kind: Any, converted: bool) -> None:
+    graph = kind([(0, 1), (1, 2), (2, 3), (3, 4)])
+    if converted:
+        graph = networkx_backend.convert_from_nx(graph, preserve_edge_attrs=True)
+    for k, view in enumerate(views(graph)):
+        for end in (4, 0, 10 + k):
+            ours = nx.single_source_dijkstra_path_length(view, 3, backend="clgraph")
+            copied = (nx.DiGraph if view.is_directed() else nx.Graph)(list(view.edges(data=True)))
+            assert ours == nx.single_source_dijkstra_path_length(copied, 3)
+            if end in graph:
+                graph.add_edge(3, end, weight=end + 2)
+            elif graph.has_edge(3, 0):
+                graph.remove_edge(3, 0)

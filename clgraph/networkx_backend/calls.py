@@ -41,10 +41,16 @@ def run_options(algorithm: str) -> dict[str, Any]:
     """Return the arguments ``session`` and ``strategy`` that networkx's configuration has for a public function.
 
     The configured ``strategy`` is ``"auto"``, or ``"device"`` to run kernels even if the host would be faster.
+
+    Raises
+    ------
+    ValueError
+        ``strategy`` has another value. networkx passes this error on to the user.
     """
-    on_device = setting("strategy", "auto") == "device"
-    strategy = _DEVICE_STRATEGIES[algorithm] if on_device else "auto"
-    return {"session": setting("device"), "strategy": strategy}
+    wanted = setting("strategy", "auto")
+    if wanted not in ("auto", "device"):
+        raise ValueError(f"nx.config.backends.clgraph.strategy = {wanted!r}; allowed: 'auto', 'device'")
+    return {"session": setting("device"), "strategy": _DEVICE_STRATEGIES[algorithm] if wanted == "device" else "auto"}
 
 
 def arrays(graph: Any) -> Adjacency:

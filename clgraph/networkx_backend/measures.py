@@ -117,6 +117,10 @@ def to_scipy_sparse_array(
     weights = adjacency.weights(weight)
     if weights is None:
         weights = np.ones(adjacency.columns.size, np.int64)
+    elif (kind := adjacency.types.get(weight, weights.dtype)) != weights.dtype:
+        if not adjacency.directed and (adjacency.rows == adjacency.columns).any():
+            raise NotImplementedError(f"the type that networkx gives self-loops of weights of type {kind}")
+        weights = weights.astype(kind)
     if not weights.size:
         weights = np.zeros(0, np.float64 if dtype is None else dtype)
     return coo_array((weights, (adjacency.rows, adjacency.columns)), shape=(n, n), dtype=dtype).asformat(format)
