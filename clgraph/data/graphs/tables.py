@@ -148,7 +148,7 @@ def inner_values(rows: list[Any]) -> list[Any]:
     values = [value for row in rows for value in row.values()]
     if any(issubclass(kind, Mapping) for kind in set(map(type, values))):
         raise InputError(
-            "adjacency has dictionaries of attributes, as networkx.to_dict_of_dicts returns them; allowed: a number for "
-            "each edge. Graph.from_networkx(graph, weight='weight') takes the networkx graph"
+            "adjacency has dictionaries of attributes, as networkx.to_dict_of_dicts returns them; allowed: a number "
+            "for each edge. Graph.from_networkx(graph, weight='weight') takes the networkx graph"
         )
     return values
