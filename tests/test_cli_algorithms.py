@@ -309,6 +309,14 @@ def test_the_commands_write_centralities(graph_file: str, on_pocl: None, cli: Cl
         assert np.load(path).size == document["n_vertices"]
 
 
+def test_the_command_merges_repeated_edges_as_it_is_told(on_pocl: None, cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "repeated.csv"
+    file.write_text("source,target,weight\na,b,2\nb,a,3\n", encoding="utf-8")
+    for how, distance in (("sum", 5), ("max", 3), ("first", 2)):
+        lines = cli.text("sssp", str(file), "--source", "a", "--duplicates", how, "-o", "-").splitlines()
+        assert lines[1].split()[:2] == ["b", str(distance)]
+
+
 @pytest.mark.parametrize(
     ("name", "option", "weight"),
     [
