@@ -34,7 +34,7 @@ class Adjacency:
     edge_data : list or None
         The attribute dictionary of each entry, not a copy; ``None`` if attributes were not requested.
     types : dict
-        For a name of weights, the type that numpy gives the user's values, if it may be other than that of the weights.
+        The type that numpy gives the user's values of an attribute. It may be narrower than the type of the weights.
     node_data : list or None
         The attribute dictionary of each node, not a copy; ``None`` if attributes were not requested.
     """
