@@ -302,11 +302,39 @@ def test_the_commands_write_centralities(graph_file: str, on_pocl: None, cli: Cl
     lines = cli.text("hits", graph_file, "-o", "-").splitlines()
     assert len(lines) == document["n_vertices"] and len(lines[0].split()) == 3
     for arguments in (["pagerank", "--personalization", "3"], ["eigenvector_centrality", "--max-iter", "999"],
-                      ["katz_centrality", "--alpha", "0.2", "--beta", "3", "--unweighted"]):  # fmt: skip
+                      ["katz_centrality", "--alpha", "0.2", "--beta", "3"]):  # fmt: skip
         document = cli.document(arguments[0], graph_file, *arguments[1:], "--verify")
         assert document["verified"] and len(document["top"]) == 5 and 0 <= document["change"] < 1e-6
         assert "iterations" in cli.text(*arguments, graph_file, "-o", str(path))
         assert np.load(path).size == document["n_vertices"]
+
+
+def test_the_command_merges_repeated_edges_as_it_is_told(on_pocl: None, cli: Cli, tmp_path: Path) -> None:
+    file = tmp_path / "repeated.csv"
+    file.write_text("source,target,weight\na,b,2\nb,a,3\n", encoding="utf-8")
+    for how, distance in (("sum", 5), ("max", 3), ("first", 2)):
+        lines = cli.text("sssp", str(file), "--source", "a", "--duplicates", how, "-o", "-").splitlines()
+        assert lines[1].split()[:2] == ["b", str(distance)]
+
+
+@pytest.mark.parametrize(
+    ("name", "option", "weight"),
+    [
+        ("eigenvector_centrality", [], None), ("eigenvector_centrality", ["--weighted"], "weight"),
+        ("katz_centrality", [], None), ("katz_centrality", ["--weighted"], "weight"),
+        ("pagerank", [], "weight"), ("pagerank", ["--unweighted"], None),
+    ],
+)  # fmt: skip
+def test_weights_count_by_default_as_in_python(
+    name: str, option: list[str], weight: str | None, on_pocl: None, cli: Cli, tmp_path: Path
+) -> None:
+    file = tmp_path / "triangle.csv"
+    file.write_text("source,target,weight\na,b,2\nb,c,3\nc,a,1\nc,d,5\n", encoding="utf-8")
+    cli.text(name, str(file), *option, "-o", str(tmp_path / "values.npy"))
+    found = getattr(cg, name)(cg.read(file), weight=weight, session="pocl")[0]
+    other = getattr(cg, name)(cg.read(file), weight=None if weight else "weight", session="pocl")[0]
+    values = np.load(tmp_path / "values.npy")
+    assert values == pytest.approx(found, abs=1e-5) and values != pytest.approx(other, abs=1e-2)
 
 
 def test_the_command_writes_core_numbers(cli: Cli, on_pocl: None, tmp_path: Path) -> None:

@@ -77,7 +77,8 @@ def test_cliques_of_a_ring_are_found(session: Session, method: str) -> None:
 
 
 def test_karate_club_gets_its_best_modularity(session: Session) -> None:
-    best = max(cg.communities(nx.karate_club_graph(), seed=seed, session=session).quality for seed in range(8))
+    club = nx.karate_club_graph()
+    best = max(cg.communities(club, seed=seed, weight=None, session=session).quality for seed in range(8))
     assert best == pytest.approx(0.4198, abs=1e-4)  # the optimum: Brandes et al., 2008
 
 
@@ -94,6 +95,21 @@ def test_modularity_is_that_of_networkx(session: Session, directed: bool, weight
     expected = nx.community.modularity(graph, sets, resolution=1.25)
     assert found.quality == pytest.approx(expected, abs=1e-9)
     assert cg.modularity(ours, found.labels, resolution=1.25) == found.quality
+
+
+@pytest.mark.parametrize("form", ["networkx", "graph", "matrix", "device"])
+def test_weights_count_unless_they_are_to_be_ignored(session: Session, form: str) -> None:
+    club = nx.karate_club_graph()
+    graph = cg.Graph.from_networkx(club, "weight")
+    given = {"networkx": club, "graph": graph, "matrix": graph.to_scipy()}
+    source = given[form] if form in given else cg.DeviceGraph.from_graph(graph, session)
+    for weight in ("weight", None):
+        found = cg.communities(source, weight=weight, session=session, verify=True)
+        sets = [set(np.flatnonzero(found.labels == c).tolist()) for c in range(found.n_communities)]
+        expected = nx.community.modularity(club, sets, weight=weight)
+        assert found.quality == cg.modularity(source, found.labels, weight=weight) == pytest.approx(expected, abs=1e-9)
+        assert (found.graph.weight_dtype is None) == (weight is None)
+    assert cg.communities(source, session=session).quality > 0.43 > cg.modularity(source, found.labels, weight=None)
 
 
 def test_the_constant_potts_model_counts_pairs(session: Session) -> None:

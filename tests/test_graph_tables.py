@@ -229,7 +229,7 @@ def test_a_frame_is_told_to_name_its_columns() -> None:
         (lambda: cg.Graph.from_dict({"a": "bc"}), "allowed: a dict from each vertex"),
         (lambda: cg.Graph.from_dict(sp.coo_array((2**31, 2**31))), "allowed: a dict from each vertex"),
         (lambda: cg.Graph.from_edge_array(sp.coo_array((2**31, 2**31))), r"allowed: an array of shape \(m, 2\)"),
-        (lambda: cg.Graph.from_dict({"a": {"b": {}}}), "object|dict"),
+        (lambda: cg.Graph.from_dict({"a": {"b": {}}}), "dictionaries of attributes, as networkx.to_dict_of_dicts"),
         (lambda: cg.Graph.from_igraph(nx.path_graph(2)), r"allowed: an igraph\.Graph"),
     ],
 )

@@ -1,6 +1,7 @@
 """Edge lists: columns, heads, size lines, ids with gaps, labels."""
 
 import gzip
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,34 @@ def test_edge_list_directions_come_from_the_head(tmp_path: Path) -> None:
     assert read(directed).directed and not read(directed, directed=False).directed
     assert not read(undirected).directed and read(undirected).n_edges == 2
     assert read(undirected, duplicates="keep").n_edges == 4
+
+
+@pytest.mark.parametrize("suffix", [".txt", ".csv", ".parquet"])
+def test_a_warning_tells_of_repeated_edges_whose_weights_differ(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"repeated{suffix}"
+
+    def written(weights: list[int]) -> Path:
+        rows = {"source": [0, 1, 1, 2], "target": [1, 0, 2, 0], "weight": weights}
+        if suffix == ".parquet":
+            pytest.importorskip("pyarrow.parquet").write_table(pytest.importorskip("pyarrow").table(rows), path)
+        else:
+            names = "a", "b", "c"
+            ends = [[str(v) if suffix == ".txt" else names[v] for v in rows[key]] for key in ("source", "target")]
+            lines = ["source,target,weight"] * (suffix == ".csv") + [
+                ",".join(row) for row in zip(*ends, map(str, weights), strict=True)
+            ]
+            path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        return path
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert sorted(read(written([2, 2, 5, 7])).edge_list()[2].tolist()) == [2, 5, 7]
+        assert sorted(read(written([2, 3, 5, 7]), duplicates="first").edge_list()[2].tolist()) == [2, 5, 7]
+        assert sorted(read(written([2, 3, 5, 7]), duplicates="sum").edge_list()[2].tolist()) == [5, 5, 7]
+        assert read(written([2, 3, 5, 7]), directed=True).n_edges == 4
+    with pytest.warns(GraphFileWarning, match="repeated with other weights"):
+        graph = read(written([2, 3, 5, 7]))
+    assert sorted(graph.edge_list()[2].tolist()) == [2, 5, 7]
 
 
 @pytest.mark.filterwarnings("error")

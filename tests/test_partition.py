@@ -3,6 +3,7 @@
 from types import SimpleNamespace
 from typing import Any
 
+import networkx as nx
 import numpy as np
 import pytest
 from conftest import run_at_width, session_on
@@ -266,6 +267,20 @@ def test_weights_of_edges_reach_up_to_2_30() -> None:
 def test_asymmetric_graphs_and_weights_out_of_range_are_refused(graph: Graph, words: str) -> None:
     with pytest.raises(InputError, match=words):
         as_problem(graph)
+
+
+def test_weights_of_networkx_count_unless_they_are_to_be_ignored(pocl: Session) -> None:
+    club = nx.karate_club_graph()
+    for weight in ("weight", None):
+        found = partition(club, 2, weight=weight, session=pocl, verify=True)
+        first = np.flatnonzero(found.parts == 0).tolist()
+        assert found.edge_cut == nx.cut_size(club, first, weight=weight)
+        assert partition_quality(club, found.parts, 2, weight=weight)["edge_cut"] == found.edge_cut
+    device = cg.DeviceGraph.from_graph(Graph.from_networkx(club, "weight"), pocl)
+    assert partition(device, 2, weight=None, verify=True).edge_cut == found.edge_cut
+    nx.set_edge_attributes(club, 0.5, "weight")
+    with pytest.raises(InputError, match=r"edge_weights are float64.*weight=None"):
+        partition(club, 2)
 
 
 def test_check_finds_what_is_wrong() -> None:

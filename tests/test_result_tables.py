@@ -38,6 +38,10 @@ def test_numbers_of_vertices_come_with_ids(graph: Any) -> None:
     assert sorted(columns["vertex"]) == [*"abdxy"] and columns["color"] is coloring.colors
     drawn = cg.partition(graph, 2, session="pocl").to_networkx()
     parts = nx.get_node_attributes(drawn, "part")
+    found = cg.communities(graph, session="pocl")
+    assert list(found.to_dict()) == ["vertex", "community"]
+    assert {*nx.get_node_attributes(found.to_networkx(), "community")} == {*"abdxy"}
+    assert dict(rows(found.to_dict()))["x"] == dict(rows(found.to_dict()))["y"]
     assert parts.keys() == {*"abdxy"} and {*parts.values()} == {0, 1} and drawn.has_edge("d", "a")
 
 

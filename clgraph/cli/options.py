@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from clgraph.data.ratings.ratings import Ratings
     from clgraph.runtime.session import Session
 
-READING = ("format", "base", "ids", "size_line", "directed")
+READING = ("format", "base", "ids", "size_line", "directed", "duplicates")
 """The options of :func:`add_reading` that only graph files have."""
 
 
@@ -71,6 +71,10 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--directed", action=argparse.BooleanOptionalAction, help="read a directed graph; by default what the file says"
     )
+    parser.add_argument(
+        "--duplicates", choices=("first", "sum", "min", "max", "keep", "error"),
+        help="what to do with repeated edges: keep the first (the default for lists of edges) or all, or merge weights",
+    )  # fmt: skip
 
 
 def add_columns(parser: argparse.ArgumentParser, what: str) -> None:

@@ -14,11 +14,17 @@ if TYPE_CHECKING:
     from clgraph.data.graphs.graph import Graph
 
 
-def _add_common(parser: argparse.ArgumentParser, max_iter: int = 100) -> None:
+def _add_common(parser: argparse.ArgumentParser, max_iter: int = 100, *, weighted: bool = True) -> None:
+    """Add the options that all these commands have; *weighted* is the default of the public function."""
     limit = f"greatest number of iterations ({max_iter})"
     parser.add_argument("--tol", type=float, default=1e-6, help="sum of changes below which values are final (1e-6)")
     parser.add_argument("--max-iter", metavar="N", type=int, default=max_iter, help=limit)
-    parser.add_argument("--unweighted", action="store_true", help="ignore the weights of the edges")
+    if weighted:
+        parser.add_argument("--unweighted", action="store_true", help="ignore the weights of the edges")
+    else:
+        parser.add_argument(
+            "--weighted", action="store_true", help="use the weights of the edges, which do not count else"
+        )
     parser.add_argument("--top", metavar="K", type=int, default=5, help="how many of the first vertices to show (5)")
 
 
@@ -31,14 +37,19 @@ def _add_pagerank(parser: argparse.ArgumentParser) -> None:
     _add_common(parser)
 
 
+def _add_eigenvector(parser: argparse.ArgumentParser) -> None:
+    _add_common(parser, weighted=False)
+
+
 def _add_katz(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--alpha", type=float, default=0.1, help="factor of a walk for each of its edges (0.1)")
     parser.add_argument("--beta", type=float, default=1.0, help="the value that each vertex has by itself (1)")
-    _add_common(parser, 1000)
+    _add_common(parser, 1000, weighted=False)
 
 
 def _common(args: argparse.Namespace, _graph: Graph) -> dict[str, Any]:
-    return {"tol": args.tol, "max_iter": args.max_iter, "weight": None if args.unweighted else "weight"}
+    weighted = args.weighted if "weighted" in args else not args.unweighted
+    return {"tol": args.tol, "max_iter": args.max_iter, "weight": "weight" if weighted else None}
 
 
 def _pagerank(args: argparse.Namespace, graph: Graph) -> dict[str, Any]:
@@ -93,7 +104,7 @@ HITS = GraphCommand(
 )  # fmt: skip
 EIGENVECTOR = GraphCommand(
     "eigenvector_centrality", "find the eigenvector centrality of each vertex",
-    _shown("centralities", what="centralities"), _add_common, _common, write=_writer("centralities"),
+    _shown("centralities", what="centralities"), _add_eigenvector, _common, write=_writer("centralities"),
     output="each vertex and its centrality (a float array of centralities if FILE ends in .npy)",
 )  # fmt: skip
 KATZ = GraphCommand(

@@ -101,7 +101,7 @@ class VertexResult(GraphResult):
     def to_dict(self) -> dict[str, NDArray[Any]]:
         """Return the columns ``vertex``, with the ids, and the number of each vertex.
 
-        The second column is ``component``, ``color``, ``part`` or ``rank``.
+        The second column is ``component``, ``color``, ``community``, ``part`` or ``rank``.
         """
         attribute, name = self._VALUES
         values = getattr(self, attribute)

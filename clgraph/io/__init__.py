@@ -90,7 +90,9 @@ def read(
         A function that is called with the number of bytes read so far, after decompression.
     **options
         Options of the format's ``read``, such as ``ids``, ``columns`` and ``size_line`` of
-        :mod:`clgraph.io.edge_list`.
+        :mod:`clgraph.io.edge_list`. With ``duplicates``, as in :meth:`Graph.from_edges`, repeated edges are merged
+        otherwise than the format does: by default an edge list or a parquet file keeps the first, Matrix Market adds
+        the weights, and DIMACS ``.gr`` keeps all.
 
     Returns
     -------

@@ -29,7 +29,7 @@ from clgraph.io.edge_list_start import (
     read_head,
     read_start,
 )
-from clgraph.io.edges import Edges, believed_vertices
+from clgraph.io.edges import Edges, believed_vertices, first_of_each
 from clgraph.io.names import Named, layout, read_names
 from clgraph.io.text import Block, Progress, file_error, read_blocks, reading, write_rows
 
@@ -88,8 +88,8 @@ def read(
         Whether the first line of numbers is a size line ``n m`` or ``n n m``. By default, it is one if
         it fits the edges after it, with a warning.
     duplicates : str, optional
-        As in :meth:`Graph.from_edges`. The default is "sum" for KONECT's ``positive`` weights, which
-        count parallel edges, else "first", because many lists contain both directions of an edge.
+        As in :meth:`Graph.from_edges`. The default is "sum" for KONECT's ``positive`` weights, which count parallel
+        edges. Else it is "first" with a warning if weights differ, because many lists have both directions of an edge.
     with_ids : bool
         Whether to keep the ids even if they are vertex numbers from 1 on.
     """
@@ -105,7 +105,8 @@ def read(
             form = layout(path, ROLES, lead, given, EXPECTED, forced=ids == "names")
             if form is not None:
                 found = read_names(stream, path, form, NAMED, apart=False, progress=progress)
-                return _graph_of(found, read_head(path, lead).directed if directed is None else directed, duplicates)
+                is_directed = read_head(path, lead).directed if directed is None else directed
+                return _graph_of(path, found, is_directed, duplicates)
         start = read_start(stream, path, lead, given, size_line)
         head = start.head
         lowest = head.base if lowest is None else lowest
@@ -123,8 +124,8 @@ def read(
     _check_edges(path, start, edges, n)
     if directed is None:
         directed = head.directed
-    if duplicates is None:
-        duplicates = "sum" if head.konect == "positive" else "first"
+    if duplicates is None and head.konect == "positive":
+        duplicates = "sum"
     low, high = edges.smallest, edges.largest
     is_within, first_id = _range_of(edges, n, lowest)
     if ids == "keep" or base is not None or (ids == "auto" and is_within and not head.named):
@@ -158,11 +159,12 @@ def _check_edges(path: Path, start: Start, edges: Edges, n: int | None) -> None:
         )
 
 
-def _graph_of(found: Named, directed: bool, duplicates: Duplicates | None) -> Graph:
+def _graph_of(path: Path, found: Named, directed: bool, duplicates: Duplicates | None) -> Graph:
     """Return the graph of edges between names."""
     names = found.names[0]
-    arrays = csr_of_pairs(names.size, *found.pairs, found.values, directed=directed, duplicates=duplicates or "first")
-    return Graph._trusted(*arrays, directed=directed, ids=names, sorted_rows=True)
+    arrays = csr_of_pairs(names.size, *found.pairs, found.values, directed=directed, duplicates=duplicates or "keep")
+    graph = Graph._trusted(*arrays, directed=directed, ids=names, sorted_rows=True)
+    return first_of_each(path, graph) if duplicates is None else graph
 
 
 def read_edges(path: Path, *, base: int = 0) -> Iterator[tuple[NDArray[Any], NDArray[Any], NDArray[Any] | None]]:

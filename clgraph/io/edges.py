@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -9,10 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.data.graphs.csr import MAX_VERTICES, Duplicates
+from clgraph.data.graphs.csr import MAX_VERTICES, Duplicates, merge_duplicates
 from clgraph.data.graphs.graph import Graph
 from clgraph.data.graphs.pairs import csr_of_blocks
 from clgraph.data.graphs.vertex_ids import number_integers
+from clgraph.errors import GraphFileWarning
 from clgraph.io.text import Block, file_error, parse_numbers
 
 _SPARE_VERTICES = 1 << 24  # A file may have this many vertices plus 64 per edge.
@@ -144,10 +146,11 @@ class Edges:
         src, dst = (np.concatenate(ids) for ids in zip(*self._pairs, strict=True))
         return src, dst
 
-    def graph(self, n: int, *, directed: bool, duplicates: Duplicates) -> Graph:
+    def graph(self, n: int, *, directed: bool, duplicates: Duplicates | None) -> Graph:
         """Return the graph of *n* vertices in which id ``base`` is vertex 0.
 
-        Do not use this object afterwards.
+        If *duplicates* is ``None``, the first of repeated edges is kept, as by :func:`first_of_each`. Do not use this
+        object afterwards.
         """
         if n > (most := believed_vertices(self.n_edges)):
             raise file_error(self.path, f"{n} vertices with only {self.n_edges} edges; at most {most} are believed")
@@ -157,11 +160,31 @@ class Edges:
         blocks: list[Any] = self._pairs
         if self.weight_blocks:
             blocks = [(*pair, weights) for pair, weights in zip(self._pairs, self.weight_blocks, strict=True)]
-        arrays = csr_of_blocks(n, blocks, directed=directed, duplicates=duplicates)
-        return Graph._trusted(*arrays, directed=directed, sorted_rows=True)
+        how: Duplicates = duplicates or ("keep" if self.weight_blocks else "first")
+        arrays = csr_of_blocks(n, blocks, directed=directed, duplicates=how)
+        graph = Graph._trusted(*arrays, directed=directed, sorted_rows=True)
+        return first_of_each(self.path, graph) if duplicates is None else graph
 
     def mirror_negated(self) -> None:
         """Add the reverse of each edge with its weight negated."""
         proper = [src != dst for src, dst in self._pairs]
         self._pairs += [(dst[p], src[p]) for p, (src, dst) in zip(proper, self._pairs, strict=True)]
         self.weight_blocks += [-w[p] for p, w in zip(proper, self.weight_blocks, strict=True)]
+
+
+def first_of_each(path: Path, graph: Graph) -> Graph:
+    """Return *graph*, read from *path*, with only the first of repeated edges; warn if others have another weight."""
+    arrays = graph.arrays
+    merged = merge_duplicates(*arrays, "first")
+    if merged[1].size == arrays[1].size:
+        return graph
+    offsets, columns, weights = arrays
+    if weights is not None:
+        after = np.flatnonzero((columns[1:] == columns[:-1]) & (weights[1:] != weights[:-1])) + 1
+        if not (offsets[np.searchsorted(offsets, after)] == after).all():  # Not all of them begin rows.
+            warnings.warn(
+                f"{path}: edges are repeated with other weights, and the first weight of each edge is kept; "
+                "duplicates='first', 'sum', 'min', 'max', 'keep' or 'error' (--duplicates) says what to do",
+                GraphFileWarning, stacklevel=3,
+            )  # fmt: skip
+    return Graph._trusted(*merged, directed=graph.directed, ids=graph.ids, sorted_rows=True)

@@ -12,6 +12,7 @@ from clgraph.data.graphs.graph import Graph
 from clgraph.errors import MissingExtraError
 from clgraph.io.columns import Lead, Roles, checked_columns, find_columns
 from clgraph.io.edge_list_start import NAMED, ROLES
+from clgraph.io.edges import first_of_each
 from clgraph.io.text import Progress, file_error
 
 SUFFIXES = (".parquet", ".pq")
@@ -24,7 +25,7 @@ def read(
     directed: bool | None = None,
     ids: Literal["auto", "keep", "compact", "names"] = "auto",
     columns: Sequence[str] | Mapping[str, str] | None = None,
-    duplicates: Duplicates = "first",
+    duplicates: Duplicates | None = None,
     progress: Progress | None = None,
 ) -> Graph:
     """Read a parquet file of edges.
@@ -40,13 +41,15 @@ def read(
         "keep" takes the ids as vertex numbers. The others number the ids that occur, as in an edge list.
     columns : sequence of str or dict, optional
         As for an edge list. By default, the names of the columns say what they hold.
-    duplicates : str
-        As in :meth:`Graph.from_edges`.
+    duplicates : str, optional
+        As in :meth:`Graph.from_edges`. By default as for an edge list.
     """
     check_choice("ids", ids, ("auto", "keep", "compact", "names"))
     table, names = read_table(path, ROLES, columns, NAMED)
     numbering: Any = None if ids == "keep" else "auto"
-    return Graph.from_pandas(table, *names, directed=bool(directed), duplicates=duplicates, ids=numbering)
+    how: Duplicates = duplicates or "keep"
+    graph = Graph.from_pandas(table, *names, directed=bool(directed), duplicates=how, ids=numbering)
+    return first_of_each(path, graph) if duplicates is None else graph
 
 
 def read_table(path: Path, roles: Roles, columns: Any, expected: str) -> tuple[Any, list[str]]:

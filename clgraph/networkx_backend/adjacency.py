@@ -33,6 +33,8 @@ class Adjacency:
         The key of each entry of a multigraph.
     edge_data : list or None
         The attribute dictionary of each entry, not a copy; ``None`` if attributes were not requested.
+    types : dict
+        The type that numpy gives the user's values of an attribute. It may be narrower than the type of the weights.
     node_data : list or None
         The attribute dictionary of each node, not a copy; ``None`` if attributes were not requested.
     """
@@ -52,6 +54,7 @@ class Adjacency:
         self._numbers = numbers
         self._weights: dict[Hashable, NDArray[Any] | str] = {}
         self._weighted: dict[Hashable, Graph] = {}
+        self.types: dict[Hashable, np.dtype[Any]] = {}
 
     def __len__(self) -> int:
         return len(self.nodes)
@@ -123,7 +126,10 @@ class Adjacency:
 
         If they are not numbers, the reason is stored.
         """
-        self._weights[name] = as_numbers(values) if isinstance(values, list) else values
+        found = as_numbers(values) if isinstance(values, list) else values
+        if isinstance(values, list) and not isinstance(found, str) and found.dtype == np.int64:
+            self.types[name] = np.array(values).dtype if values else found.dtype
+        self._weights[name] = found
 
     def has_weights(self, name: Hashable) -> bool:
         return name in self._weights

@@ -4,11 +4,14 @@ networkx's own functions.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from numbers import Real
 from typing import Any
 
 import networkx as nx
 
 from clgraph.networkx_backend.adjacency import Adjacency
+from clgraph.networkx_backend.convert import convert_to_nx
 
 _DEVICE_STRATEGIES = {
     "connected_components": "rem",
@@ -38,10 +41,16 @@ def run_options(algorithm: str) -> dict[str, Any]:
     """Return the arguments ``session`` and ``strategy`` that networkx's configuration has for a public function.
 
     The configured ``strategy`` is ``"auto"``, or ``"device"`` to run kernels even if the host would be faster.
+
+    Raises
+    ------
+    ValueError
+        ``strategy`` has another value. networkx passes this error on to the user.
     """
-    on_device = setting("strategy", "auto") == "device"
-    strategy = _DEVICE_STRATEGIES[algorithm] if on_device else "auto"
-    return {"session": setting("device"), "strategy": strategy}
+    wanted = setting("strategy", "auto")
+    if wanted not in ("auto", "device"):
+        raise ValueError(f"nx.config.backends.clgraph.strategy = {wanted!r}; allowed: 'auto', 'device'")
+    return {"session": setting("device"), "strategy": _DEVICE_STRATEGIES[algorithm] if wanted == "device" else "auto"}
 
 
 def arrays(graph: Any) -> Adjacency:
@@ -50,6 +59,30 @@ def arrays(graph: Any) -> Adjacency:
     return found
 
 
-def by_networkx(name: str, *args: Any, **kwargs: Any) -> Any:
-    """Run networkx's own function on a graph of this backend, mostly to raise networkx's own error."""
-    return nx.utils.backends._registered_algorithms[name].orig_func(*args, **kwargs)
+def by_networkx(name: str, G: Any, *args: Any, **kwargs: Any) -> Any:
+    """Run networkx's own function on *G* as a graph of networkx, mostly to raise networkx's own error.
+
+    Functions of networkx call others. networkx sends a call with a graph of this backend to this backend only, so on
+    such a graph these inner calls would end in :class:`NotImplementedError`.
+    """
+    return own_function(name)(convert_to_nx(G), *args, **kwargs)
+
+
+def own_function(name: str) -> Callable[..., Any]:
+    """Return networkx's own function *name*, which is sent to no backend."""
+    found: Callable[..., Any] = nx.utils.backends._registered_algorithms[name].orig_func
+    return found
+
+
+def is_limit(cutoff: Any) -> bool:
+    """Return whether *cutoff* is ``None`` or a number from 0 on; networkx has its own answers to others."""
+    return cutoff is None or (isinstance(cutoff, Real) and float(cutoff) >= 0)
+
+
+def seed_of(seed: Any) -> Any:
+    """Return a seed of clgraph, drawn from the generator that networkx makes of a user's seed."""
+    if hasattr(seed, "getrandbits"):  # random.Random
+        return seed.getrandbits(32)
+    if hasattr(seed, "randint"):  # networkx's wrapper around a generator of numpy
+        return int(seed.randint(0, 2**31 - 2))
+    return seed

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from clgraph.algorithms.communities import communities
-from clgraph.networkx_backend.calls import arrays, run_options
+from clgraph.networkx_backend.calls import arrays, run_options, seed_of
 
 _MAX_LEVELS = 64
 
@@ -36,13 +36,12 @@ def _found(method: str, G: Any, weight: Any, resolution: float, max_level: Any, 
     adjacency = arrays(G)
     if not len(adjacency):
         return []
-    drawn = seed.getrandbits(32) if hasattr(seed, "getrandbits") else seed  # networkx makes a random.Random of seeds.
     found = communities(
         adjacency.weighted(weight),
         method=method,
         resolution=resolution,
         max_levels=min(_MAX_LEVELS, max_level or _MAX_LEVELS),
-        seed=drawn,
+        seed=seed_of(seed),
         **run_options("communities"),
     )
     order = np.argsort(found.labels, kind="stable")

@@ -9,7 +9,7 @@ import networkx as nx
 
 from clgraph.networkx_backend import dispatch_profile as profile
 from clgraph.networkx_backend.adjacency import Adjacency
-from clgraph.networkx_backend.graph import BackendGraph, kind_of, plain_class
+from clgraph.networkx_backend.graph import BackendGraph, is_view, kind_of, plain_class
 from clgraph.networkx_backend.reading import add_weights, entries_of, read
 
 BACKEND = "clgraph"
@@ -29,11 +29,16 @@ def convert_from_nx(
 
     If memory runs out, return ``None``. An error would make networkx refuse this graph for ever, but it does not cache
     ``None``. The function that gets ``None`` raises :class:`NotImplementedError`.
+
+    networkx keeps the result in the cache of *graph*, and methods that change *graph* clear this cache. But a change of
+    a graph does not clear the caches of its views, so the cache of a view is switched off.
     """
     if isinstance(graph, BackendGraph):
         return graph
     if not isinstance(graph, nx.Graph):
         raise TypeError(f"{type(graph).__name__} is no networkx graph")
+    if is_view(graph):
+        graph.__networkx_cache__ = None
     with profile.converting(name or "convert_from_nx"):
         try:
             found = _with_pattern_of(graph, edge_attrs, preserve_edge_attrs, preserve_node_attrs)

@@ -37,10 +37,10 @@ class BackendGraph:
     def _adjacency(self) -> Adjacency:
         """The arrays of this graph.
 
-        After a change of the graph, they are read again from its dictionaries.
+        After a change of the graph, they are read again from its dictionaries. Those of a view are read each time.
         """
         cache: dict[Any, Any] | None = self.__dict__.get("__networkx_cache__")
-        if self._arrays is None or (self._has_dicts and not (cache and _VALID in cache)):
+        if self._arrays is None or is_view(self) or (self._has_dicts and not (cache and _VALID in cache)):
             self._arrays = read(self)
         if cache is not None:  # If networkx's caching is switched off, the graph has no cache.
             cache[_VALID] = True
@@ -110,6 +110,11 @@ class MultiGraph(BackendGraph, nx.MultiGraph):  # type: ignore[misc]
 
 class MultiDiGraph(_Directed, nx.MultiDiGraph):  # type: ignore[misc]
     """A :class:`networkx.MultiDiGraph` whose data are arrays."""
+
+
+def is_view(graph: nx.Graph) -> bool:
+    """Return whether *graph* is a view, which shows changes of another graph without a notice."""
+    return "_graph" in vars(graph)
 
 
 def kind_of(graph: nx.Graph) -> type[Any]:

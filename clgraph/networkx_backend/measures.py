@@ -96,8 +96,15 @@ def average_shortest_path_length(G: Any, weight: Any = None, method: Any = None)
         if distances.min() < 0 or distances.max() == np.inf:
             return by_networkx("average_shortest_path_length", G, weight, method)
         # networkx adds floats one by one, so the last digits of its result may differ.
-        total += int(distances.sum(dtype=np.int64)) if distances.dtype.kind == "i" else float(distances.sum())
+        total += _exact_sum(distances) if distances.dtype.kind == "i" else float(distances.sum())
     return total / (n * (n - 1))
+
+
+def _exact_sum(distances: NDArray[Any]) -> int:
+    """Return the sum of integers of at least 0, which may be beyond int64."""
+    if int(distances.max()) <= np.iinfo(np.int64).max // distances.size:
+        return int(distances.sum(dtype=np.int64))
+    return sum(distances.tolist())
 
 
 def to_scipy_sparse_array(
@@ -110,6 +117,10 @@ def to_scipy_sparse_array(
     weights = adjacency.weights(weight)
     if weights is None:
         weights = np.ones(adjacency.columns.size, np.int64)
+    elif (kind := adjacency.types.get(weight, weights.dtype)) != weights.dtype:
+        if not adjacency.directed and (adjacency.rows == adjacency.columns).any():
+            raise NotImplementedError(f"the type that networkx gives self-loops of weights of type {kind}")
+        weights = weights.astype(kind)
     if not weights.size:
         weights = np.zeros(0, np.float64 if dtype is None else dtype)
     return coo_array((weights, (adjacency.rows, adjacency.columns)), shape=(n, n), dtype=dtype).asformat(format)

@@ -7,7 +7,7 @@ from typing import Any
 
 from clgraph.networkx_backend import weighted_paths
 from clgraph.networkx_backend.adjacency import Adjacency
-from clgraph.networkx_backend.calls import arrays, by_networkx
+from clgraph.networkx_backend.calls import arrays, by_networkx, is_limit
 from clgraph.networkx_backend.searches import Visits, distances_from
 
 
@@ -27,7 +27,7 @@ def _paths(adjacency: Adjacency, vertex: int, cutoff: Any) -> dict[Any, list[Any
 
 def single_source_shortest_path_length(G: Any, source: Any, cutoff: Any = None) -> dict[Any, int]:
     adjacency = arrays(G)
-    if (vertex := adjacency.number(source)) < 0:
+    if (vertex := adjacency.number(source)) < 0 or not is_limit(cutoff):
         found: dict[Any, int] = by_networkx("single_source_shortest_path_length", G, source, cutoff)
         return found
     return _lengths(adjacency, vertex, cutoff)
@@ -35,7 +35,7 @@ def single_source_shortest_path_length(G: Any, source: Any, cutoff: Any = None) 
 
 def single_source_shortest_path(G: Any, source: Any, cutoff: Any = None) -> dict[Any, list[Any]]:
     adjacency = arrays(G)
-    if (vertex := adjacency.number(source)) < 0:
+    if (vertex := adjacency.number(source)) < 0 or not is_limit(cutoff):
         found: dict[Any, list[Any]] = by_networkx("single_source_shortest_path", G, source, cutoff)
         return found
     return _paths(adjacency, vertex, cutoff)
@@ -43,11 +43,17 @@ def single_source_shortest_path(G: Any, source: Any, cutoff: Any = None) -> dict
 
 def all_pairs_shortest_path_length(G: Any, cutoff: Any = None) -> Iterator[tuple[Any, dict[Any, int]]]:
     adjacency = arrays(G)
+    if not is_limit(cutoff):
+        found: Iterator[tuple[Any, dict[Any, int]]] = by_networkx("all_pairs_shortest_path_length", G, cutoff)
+        return found
     return ((node, _lengths(adjacency, vertex, cutoff)) for vertex, node in enumerate(adjacency.nodes))
 
 
 def all_pairs_shortest_path(G: Any, cutoff: Any = None) -> Iterator[tuple[Any, dict[Any, list[Any]]]]:
     adjacency = arrays(G)
+    if not is_limit(cutoff):
+        found: Iterator[tuple[Any, dict[Any, list[Any]]]] = by_networkx("all_pairs_shortest_path", G, cutoff)
+        return found
     return ((node, _paths(adjacency, vertex, cutoff)) for vertex, node in enumerate(adjacency.nodes))
 
 

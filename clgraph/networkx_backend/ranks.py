@@ -17,7 +17,6 @@ from clgraph.algorithms.pagerank import pagerank as ranked
 from clgraph.errors import ConvergenceWarning, InputError
 from clgraph.networkx_backend.adjacency import Adjacency
 from clgraph.networkx_backend.calls import arrays, by_networkx, run_options
-from clgraph.networkx_backend.convert import convert_to_nx
 
 
 def pagerank(
@@ -36,7 +35,7 @@ def pagerank(
     if not n:
         return {}
     given = {"personalization": personalization, "initial": nstart, "dangling": dangling}
-    options = {name: _values(adjacency, each) for name, each in given.items() if each}
+    options = {name: _values(adjacency, each) for name, each in given.items() if each is not None}
     found = _found(ranked, adjacency, weight, alpha=alpha, tol=n * tol, max_iter=max_iter, **options)
     if found is None:  # networkx has errors of its own, and takes an alpha of 0 or 1.
         result: dict[Any, float] = by_networkx("pagerank", G, alpha, personalization, max_iter, tol, nstart, weight,
@@ -57,8 +56,7 @@ def hits(
             rated, adjacency, "weight", max_iter=max_iter, tol=tol, normalized=bool(normalized), **options
         )  # fmt: skip
     if found is None:
-        # networkx makes a matrix of the graph, which must be its own.
-        result: tuple[Any, Any] = by_networkx("hits", convert_to_nx(G), max_iter, tol, nstart, normalized)
+        result: tuple[Any, Any] = by_networkx("hits", G, max_iter, tol, nstart, normalized)
         return result
     return _by_node(adjacency, found.hubs), _by_node(adjacency, found.authorities)
 

@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 from clgraph.algorithms.bfs import bfs
 from clgraph.data.graphs.graph import Graph
 from clgraph.networkx_backend.adjacency import Adjacency
-from clgraph.networkx_backend.calls import arrays, by_networkx, run_options
+from clgraph.networkx_backend.calls import arrays, by_networkx, is_limit, own_function, run_options
 
 
 def distances_from(graph: Graph, source: int, depth: int | None = None) -> NDArray[np.int32]:
@@ -81,9 +81,9 @@ class Visits:
 
 
 def _edges(G: Any, source: Any, depth_limit: Any) -> Iterator[tuple[Any, Any]] | None:
-    """Return an iterator over the edges of a breadth-first search tree, or ``None`` if *source* is not a node."""
+    """Return an iterator over the edges of a breadth-first search tree, or ``None`` if networkx should answer."""
     adjacency = arrays(G)
-    if (vertex := adjacency.number(source)) < 0:
+    if (vertex := adjacency.number(source)) < 0 or not is_limit(depth_limit):
         return None
     before, met = Visits(adjacency.graph, [vertex], depth_limit).edges()
     return zip(adjacency.names(before), adjacency.names(met), strict=True)
@@ -111,7 +111,7 @@ def bfs_predecessors(
     G: Any, source: Any, depth_limit: Any = None, sort_neighbors: Any = None
 ) -> Iterator[tuple[Any, Any]]:
     # networkx's own bfs_predecessors, which networkx 3.7 deprecates, searches by bfs_edges of this backend.
-    found: Iterator[tuple[Any, Any]] = by_networkx("bfs_predecessors", G, source, depth_limit, sort_neighbors)
+    found: Iterator[tuple[Any, Any]] = own_function("bfs_predecessors")(G, source, depth_limit, sort_neighbors)
     return found
 
 
@@ -153,9 +153,13 @@ def descendants_at_distance(G: Any, source: Any, distance: Any) -> set[Any]:
     if (vertex := adjacency.number(source)) < 0:
         found: set[Any] = by_networkx("descendants_at_distance", G, source, distance)
         return found
-    if not isinstance(distance, int) or distance < 0:
+    try:
+        depth = int(distance)
+    except (TypeError, ValueError, OverflowError):
         return set()
-    return set(adjacency.names(np.flatnonzero(distances_from(adjacency.graph, vertex) == distance)))
+    if depth != distance or depth < 0:  # networkx compares the number of each layer with any object.
+        return set()
+    return set(adjacency.names(np.flatnonzero(distances_from(adjacency.graph, vertex) == depth)))
 
 
 def descendants(G: Any, source: Any) -> set[Any]:

@@ -7,21 +7,20 @@ from typing import Any
 from clgraph.algorithms.maximal_independent_set import maximal_independent_set as independent
 from clgraph.algorithms.maximal_matching import maximal_matching as matched
 from clgraph.errors import InputError
-from clgraph.networkx_backend.calls import arrays, by_networkx, run_options
+from clgraph.networkx_backend.calls import arrays, by_networkx, run_options, seed_of
 
 
 def maximal_independent_set(G: Any, nodes: Any = None, seed: Any = None) -> list[Any]:
     adjacency = arrays(G)
     given = list(nodes) if nodes else []
     numbers = [adjacency.number(node) for node in given]
-    drawn = seed.getrandbits(32) if hasattr(seed, "getrandbits") else seed  # networkx makes a random.Random of seeds.
     loops = set(adjacency.columns[adjacency.rows == adjacency.columns].tolist()) if given else set()
     try:
         if not len(adjacency) or min(numbers, default=0) < 0 or not loops.isdisjoint(numbers):
             raise InputError("networkx has errors of its own for empty graphs, other nodes and nodes with self-loops")
         found = independent(
-            adjacency.graph, include=numbers, seed=drawn, **run_options("maximal_independent_set")
-        )  # fmt: skip
+            adjacency.graph, include=numbers, seed=seed_of(seed), **run_options("maximal_independent_set")
+        )
     except InputError:
         made: list[Any] = by_networkx("maximal_independent_set", G, given, seed)
         return made

@@ -5,6 +5,7 @@ Their results list the nodes in the order in which Dijkstra's algorithm settles 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,13 +15,16 @@ from numpy.typing import NDArray
 
 from clgraph.algorithms.sssp import sssp
 from clgraph.data.graphs.graph import Graph
+from clgraph.errors import ClgraphError, InputError
 from clgraph.networkx_backend.adjacency import Adjacency
-from clgraph.networkx_backend.calls import arrays, by_networkx, run_options
+from clgraph.networkx_backend.calls import arrays, by_networkx, is_limit, run_options
+from clgraph.networkx_backend.dispatch_profile import fell_back
 from clgraph.networkx_backend.settling import settle
 
 
 def _distances(graph: Graph, sources: list[int], cutoff: Any = None) -> NDArray[Any]:
-    return sssp(graph, sources, limit=cutoff, **run_options("sssp")).distances
+    limit = None if cutoff == math.inf else cutoff
+    return sssp(graph, sources, limit=limit, **run_options("sssp")).distances
 
 
 def _in_dict(adjacency: Adjacency, order: NDArray[Any], distances: NDArray[Any]) -> dict[Any, Any]:
@@ -63,11 +67,12 @@ def _path_to(adjacency: Adjacency, vertices: list[int], target: int, cutoff: Any
 def lengths(G: Any, source: Any, cutoff: Any, weight: Any, name: str) -> dict[Any, Any]:
     """Return the distance from *source* to every reached node.
 
-    If *source* is not a node, networkx's error is raised.
+    If *source* is not a node, or *cutoff* is not a number from 0 on, networkx answers or raises its error.
     """
     adjacency = arrays(G)
-    if (vertex := adjacency.number(source)) < 0:
-        found: dict[Any, Any] = by_networkx(name, G, source, weight=weight)
+    if (vertex := adjacency.number(source)) < 0 or not is_limit(cutoff):
+        limits = {} if cutoff is None else {"cutoff": cutoff}
+        found: dict[Any, Any] = by_networkx(name, G, source, weight=weight, **limits)
         return found
     return _lengths_of(adjacency, [vertex], cutoff, weight)
 
@@ -93,7 +98,7 @@ def multi_source_dijkstra(
     adjacency = arrays(G)
     given = list(sources)
     vertices = [adjacency.number(source) for source in given]
-    if not vertices or -1 in vertices:
+    if not vertices or -1 in vertices or not is_limit(cutoff):
         found: tuple[Any, Any] = by_networkx("multi_source_dijkstra", G, given, target, cutoff, weight)
         return found
     if target is None:
@@ -119,7 +124,7 @@ def multi_source_dijkstra_path_length(
     adjacency = arrays(G)
     given = list(sources)
     vertices = [adjacency.number(source) for source in given]
-    if not vertices or -1 in vertices:
+    if not vertices or -1 in vertices or not is_limit(cutoff):
         found: dict[Any, Any] = by_networkx("multi_source_dijkstra_path_length", G, given, cutoff, weight)
         return found
     return _lengths_of(adjacency, vertices, cutoff, weight)
@@ -172,23 +177,40 @@ def bidirectional_dijkstra(G: Any, source: Any, target: Any, weight: Any = "weig
     return found
 
 
-def _of_all(G: Any, answer: Any, cutoff: Any, weight: Any) -> Iterator[tuple[Any, Any]]:
-    adjacency = arrays(G)
-    adjacency.weighted(weight)  # Errors about weights are raised now, not when the caller requests the first item.
-    return ((node, answer(adjacency, [vertex], cutoff, weight)) for vertex, node in enumerate(adjacency.nodes))
+def _of_all(G: Any, name: str, answer: Any, weight: Any, **limits: Any) -> Iterator[tuple[Any, Any]]:
+    """Return an iterator over the answer of each node.
+
+    Errors about weights are raised now, not when the caller requests the first item. If a search fails, as when a
+    distance is beyond int64, networkx's function *name* answers for this node.
+    """
+    adjacency, cutoff = arrays(G), limits.get("cutoff")
+    adjacency.weighted(weight)
+
+    def answers() -> Iterator[tuple[Any, Any]]:
+        for vertex, node in enumerate(adjacency.nodes):
+            try:
+                if not is_limit(cutoff):
+                    raise InputError(f"cutoff = {cutoff!r}")
+                found = answer(adjacency, [vertex], cutoff, weight)
+            except (ClgraphError, MemoryError, OverflowError) as error:
+                fell_back(name, f"{type(error).__name__}: {error}")
+                found = by_networkx(name, G, node, weight=weight, **limits)
+            yield node, found
+
+    return answers()
 
 
 def all_pairs_dijkstra(G: Any, cutoff: Any = None, weight: Any = "weight") -> Iterator[tuple[Any, Any]]:
-    return _of_all(G, _paths_of, cutoff, weight)
+    return _of_all(G, "single_source_dijkstra", _paths_of, weight, cutoff=cutoff)
 
 
 def all_pairs_dijkstra_path(G: Any, cutoff: Any = None, weight: Any = "weight") -> Iterator[tuple[Any, Any]]:
-    return ((node, found[1]) for node, found in _of_all(G, _paths_of, cutoff, weight))
+    return ((node, found[1]) for node, found in all_pairs_dijkstra(G, cutoff, weight))
 
 
 def all_pairs_dijkstra_path_length(G: Any, cutoff: Any = None, weight: Any = "weight") -> Iterator[tuple[Any, Any]]:
-    return _of_all(G, _lengths_of, cutoff, weight)
+    return _of_all(G, "single_source_dijkstra_path_length", _lengths_of, weight, cutoff=cutoff)
 
 
 def all_pairs_bellman_ford_path_length(G: Any, weight: Any = "weight") -> Iterator[tuple[Any, Any]]:
-    return _of_all(G, _lengths_of, None, weight)
+    return _of_all(G, "single_source_bellman_ford_path_length", _lengths_of, weight)

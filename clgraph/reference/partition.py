@@ -11,6 +11,7 @@ from clgraph.arguments import checked_count
 from clgraph.data.graphs.conversion import as_graph
 from clgraph.data.graphs.csr import MAX_VERTICES, as_integers, check_range
 from clgraph.data.graphs.graph import Graph
+from clgraph.data.graphs.networkx_graphs import Weight
 from clgraph.data.graphs.pairs import distinct
 from clgraph.errors import GraphError, VerificationError
 from clgraph.host_memory import check_host_memory
@@ -61,18 +62,25 @@ def check_partition(
 
 
 def partition_quality(
-    graph: Graph, parts: NDArray[Any], n_parts: int, *, vertex_weights: NDArray[Any] | None = None
+    graph: Any,
+    parts: NDArray[Any],
+    n_parts: int,
+    *,
+    vertex_weights: NDArray[Any] | None = None,
+    weight: Weight = "weight",
 ) -> dict[str, Any]:
     """Return measures of the quality of a graph partition, computed from the definition.
 
     Parameters
     ----------
-    graph : Graph
+    graph : Graph, DeviceGraph, scipy sparse array, networkx graph or TriangleMesh
     parts : int array, shape (n_vertices,)
         The part of each vertex, from 0 on.
     n_parts : int
     vertex_weights : int array, optional
         The weight of each vertex; by default 1.
+    weight : str, function or None
+        Edge attribute of a networkx graph to use; edges without it weigh 1. ``None`` ignores the weights of any graph.
 
     Returns
     -------
@@ -90,7 +98,7 @@ def partition_quality(
     InputError
         *n_parts* is not a positive integer.
     """
-    graph, n_parts = as_graph(graph), checked_count("n_parts", n_parts, MAX_VERTICES)
+    graph, n_parts = as_graph(graph, weight=weight), checked_count("n_parts", n_parts, MAX_VERTICES)
     check_host_memory(f"the weights of {n_parts} parts", 8 * n_parts)
     parts = _one_per_vertex("parts", parts, graph)
     check_range("parts", parts, n_parts)
@@ -98,7 +106,7 @@ def partition_quality(
         vertex_weights = _one_per_vertex("vertex_weights", vertex_weights, graph)
     sources, columns = graph.sources(), graph.column_indices
     between = parts[sources] != parts[columns]
-    entries = graph.edge_weights
+    entries = None if weight is None else graph.edge_weights
     doubled = int(between.sum() if entries is None else entries[between].sum(dtype=np.int64))
     weights = np.zeros(n_parts, np.int64)
     np.add.at(weights, parts, 1 if vertex_weights is None else vertex_weights)

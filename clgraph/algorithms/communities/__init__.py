@@ -28,8 +28,10 @@ from clgraph.algorithms.communities.plan import CommunitiesPlan
 from clgraph.algorithms.communities.problem import CommunitiesProblem, as_problem, checked_labels
 from clgraph.algorithms.communities.strategies import STRATEGIES, contenders
 from clgraph.arguments import Seed
+from clgraph.data.graphs.graph import Graph
+from clgraph.data.graphs.networkx_graphs import Weight
 from clgraph.engine.algorithm import Algorithm
-from clgraph.engine.result import Result
+from clgraph.engine.result import VertexResult
 from clgraph.runtime.driver.timing import RunInfo
 from clgraph.runtime.session import SessionLike
 
@@ -39,7 +41,7 @@ class _Communities(NamedTuple):
     labels: NDArray[np.int32]
 
 
-class Communities(Result, _Communities):
+class Communities(VertexResult, _Communities):
     """Result of :func:`communities`; unpacks as ``n_communities, labels``.
 
     Attributes
@@ -52,14 +54,18 @@ class Communities(Result, _Communities):
     levels : list of dict
         For each level of the last iteration, the finest first: the number of ``vertices`` and ``entries``, the
         ``rounds``, and the number of moves (``moved``). An iteration after the first may have only one level.
+    graph : Graph
+        The input. A pickle keeps only its vertices and their ids.
     info : RunInfo
         What ran, where, and how long it took.
     """
 
     quality: float
     levels: list[dict[str, Any]]
+    graph: Graph
     info: RunInfo
     _merged: list[NDArray[np.int32]]
+    _VALUES = "labels", "community"
 
     def dendrogram(self) -> list[NDArray[np.int32]]:
         """Return for each coarser level of the last iteration the group of each vertex, the finest level first."""
@@ -83,6 +89,7 @@ def communities(
     seed: Seed = 0,
     max_levels: int = 64,
     iterations: int = 8,
+    weight: Weight = "weight",
     strategy: str = "auto",
     session: SessionLike = None,
     verify: bool = False,
@@ -113,6 +120,8 @@ def communities(
     iterations : int
         How often to start from the communities found, at most. The search ends after an iteration that raises the
         modularity by less than 1e-4, or the constant Potts model not at all.
+    weight : str, function or None
+        Edge attribute of a networkx graph to use; edges without it weigh 1. ``None`` ignores the weights of any graph.
     strategy : str
         A key of :data:`STRATEGIES`, or ``"auto"`` for the cost model's choice.
     session : Session, str, pyopencl Device, Context or CommandQueue, or None
@@ -123,7 +132,7 @@ def communities(
     Returns
     -------
     Communities
-        ``n_communities`` and int32 ``labels``, ``quality``, ``levels``, ``info`` and ``dendrogram()``.
+        ``n_communities`` and int32 ``labels``, ``quality``, ``levels``, ``graph``, ``info`` and ``dendrogram()``.
 
     Raises
     ------
@@ -156,12 +165,13 @@ def communities(
         seed=seed,
         max_levels=max_levels,
         iterations=iterations,
+        weight=weight,
     )
     result: Communities = ALGORITHM.solve(problem, strategy=strategy, session=session, verify=verify, options=options)
     return result
 
 
-def modularity(graph: Any, labels: Any, *, resolution: float = 1.0) -> float:
+def modularity(graph: Any, labels: Any, *, resolution: float = 1.0, weight: Weight = "weight") -> float:
     """Return the modularity of *labels*, computed in exact integers on the host and rounded once.
 
     Parameters
@@ -172,6 +182,8 @@ def modularity(graph: Any, labels: Any, *, resolution: float = 1.0) -> float:
         The community of each vertex.
     resolution : float
         As for :func:`communities`.
+    weight : str, function or None
+        Edge attribute of a networkx graph to use; edges without it weigh 1. ``None`` ignores the weights of any graph.
 
     Raises
     ------
@@ -184,15 +196,16 @@ def modularity(graph: Any, labels: Any, *, resolution: float = 1.0) -> float:
     >>> round(cg.modularity(cg.generators.two_cliques(8, bridge=True), [0] * 8 + [1] * 8), 4)
     0.4825
     """
-    problem = as_problem(graph, resolution=resolution)
+    problem = as_problem(graph, resolution=resolution, weight=weight)
     integers = problem.admitted().integers
     return integers.quality(*integers.measured(checked_labels("labels", labels, problem.graph)))
 
 
-def _answer(_problem: CommunitiesProblem, plan: CommunitiesPlan) -> Communities:
+def _answer(problem: CommunitiesProblem, plan: CommunitiesPlan) -> Communities:
     labels, quality, levels, merged = plan.result()
     result = Communities(int(labels.max(initial=-1)) + 1, labels)
     result.quality, result.levels, result._merged = quality, levels, merged
+    result.graph = problem.graph
     return result
 
 

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from clgraph.arguments import Seed, check_choice, checked_array, checked_count, checked_number, checked_seed
-from clgraph.data.graphs.conversion import as_graph
 from clgraph.data.graphs.graph import Graph
 from clgraph.data.graphs.integer_graph import FRACTION_BITS, IntegerGraph, integer_graph
+from clgraph.data.graphs.networkx_graphs import Weight
 from clgraph.engine.problem import GraphProblem
 from clgraph.errors import InputError
+from clgraph.runtime.graphs.with_weight import with_weight
 
 METHODS = ("leiden", "louvain")
 OBJECTIVES = ("modularity", "cpm")
@@ -62,6 +63,7 @@ def as_problem(
     seed: Seed = 0,
     max_levels: int = MAX_LEVELS,
     iterations: int = ITERATIONS,
+    weight: Weight = "weight",
 ) -> CommunitiesProblem:
     """Return the problem of these arguments of :func:`communities`, or raise an :class:`InputError`."""
     check_choice("method", method, METHODS)
@@ -73,7 +75,7 @@ def as_problem(
         checked_count("max_levels", max_levels, MAX_LEVELS),
         checked_count("iterations", iterations, 100),
     )
-    graph = as_graph(graph)
+    graph = with_weight(graph, weight)
     # A directed graph gets the reverse of each entry.
     graph._require_fits("communities take", _MAX_ENTRIES // 2 if graph.directed else _MAX_ENTRIES)
     labels = None if initial is None else checked_labels("initial", initial, graph)

@@ -55,6 +55,7 @@ from clgraph.algorithms.partition.problem import PartitionProblem, as_problem, w
 from clgraph.algorithms.partition.strategies import STRATEGIES, contenders
 from clgraph.arguments import Seed
 from clgraph.data.graphs.graph import Graph
+from clgraph.data.graphs.networkx_graphs import Weight
 from clgraph.engine.algorithm import Algorithm
 from clgraph.engine.result import VertexResult
 from clgraph.runtime.driver.timing import RunInfo
@@ -114,6 +115,7 @@ def partition(
     imbalance: float = 0.03,
     vertex_weights: Any = None,
     target_weights: Any = None,
+    weight: Weight = "weight",
     strategy: str = "auto",
     matching: str = "two_hop",
     contraction: str = "hashed",
@@ -142,6 +144,8 @@ def partition(
         Nonnegative, with a sum of at most 2**31 - 1.
     target_weights : float array, shape (n_parts,), optional
         The share of each part in the total weight. The shares are scaled to a sum of 1.
+    weight : str, function or None
+        Edge attribute of a networkx graph to use; edges without it weigh 1. ``None`` ignores the weights of any graph.
     strategy : str
         A key of :data:`STRATEGIES`, or ``"auto"`` for the cost model's choice.
     matching : {"two_hop", "lock_free", "segmented"}
@@ -216,6 +220,7 @@ def partition(
         effort=effort,
         seed=seed,
         deterministic=deterministic,
+        weight=weight,
     )
     result: Partition = ALGORITHM.solve(problem, strategy=strategy, session=session, verify=verify, options=options)
     problem = whole_of(problem)

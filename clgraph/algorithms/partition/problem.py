@@ -19,11 +19,12 @@ from clgraph.arguments import (
     checked_number,
     checked_seed,
 )
-from clgraph.data.graphs.conversion import as_graph
 from clgraph.data.graphs.graph import Graph
+from clgraph.data.graphs.networkx_graphs import Weight
 from clgraph.engine.problem import GraphProblem
 from clgraph.errors import InputError
 from clgraph.runtime.graphs.device_graph import DeviceGraph, GraphOnDevice
+from clgraph.runtime.graphs.with_weight import with_weight
 
 MAX_PARTS = 1024
 MATCHINGS = ("two_hop", "lock_free", "segmented")
@@ -148,6 +149,7 @@ def as_problem(
     effort: str = EFFORTS[0],
     seed: Seed = 0,
     deterministic: bool = False,
+    weight: Weight = "weight",
 ) -> PartitionProblem:
     """Return the problem of these arguments of :func:`partition`, or raise an :class:`InputError`."""
     n_parts = checked_count("n_parts", n_parts, MAX_PARTS)
@@ -157,7 +159,7 @@ def as_problem(
     check_choice("refinement", refinement, REFINEMENTS)
     check_choice("effort", effort, EFFORTS)
     deterministic, seed = checked_flag("deterministic", deterministic), checked_seed(seed) % 2**32
-    graph = as_graph(graph)
+    graph = with_weight(graph, weight)
     graph._require_fits("partitions take", 2**31 - 1)
     graph.require_reverses()
     _check_edge_weights(graph)
@@ -208,8 +210,8 @@ def _weights(name: str, given: Any, size: int) -> NDArray[np.int32]:
         raise InputError(f"{name} have shape {weights.shape}; needed: ({size},)")
     if weights.dtype.kind not in "iub":
         raise InputError(
-            f"{name} are {weights.dtype}; needed: integers. Multiply and round them, or partition the pattern: "
-            "Graph(graph.row_offsets, graph.column_indices)"
+            f"{name} are {weights.dtype}; needed: integers. Multiply and round them"
+            + ", or ignore them: weight=None" * (name == "edge_weights")
         )
     if size and (weights.min() < 0 or weights.max() > _MAX_WEIGHT):
         at = int(np.argmax((weights < 0) | (weights > _MAX_WEIGHT)))

@@ -14,7 +14,7 @@ from scipy.sparse import coo_array
 from clgraph.arguments import checked_array, checked_flag, refusing, shown
 from clgraph.data.graphs.csr import Duplicates
 from clgraph.data.graphs.graph_edges import GraphOfEdges, SelfLoops
-from clgraph.data.graphs.tables import column, ends_of, numbered_text, weights_of
+from clgraph.data.graphs.tables import column, ends_of, inner_values, numbered_text, weights_of
 from clgraph.data.graphs.vertex_ids import as_ids, renumbered
 from clgraph.errors import GraphError, InputError
 
@@ -260,7 +260,7 @@ class GraphOfTables(GraphOfEdges):
             if any(isinstance(row, str | bytes) for row in rows):
                 raise InputError(f"adjacency = {shown(adjacency)}; allowed: {_LISTS}")
             lists = [list(row) for row in rows]
-            weights = [value for row in rows for value in row.values()] if weighted else None
+            weights = inner_values(rows) if weighted else None
             number = {name: i for i, name in enumerate(dict.fromkeys(chain(keys, chain.from_iterable(lists))))}
             source = np.repeat(np.arange(len(keys)), list(map(len, lists)))
             target = np.fromiter(map(number.__getitem__, chain.from_iterable(lists)), np.int64, source.size)

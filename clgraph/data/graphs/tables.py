@@ -141,3 +141,14 @@ def _pyarrow(source: Any, target: Any) -> Codes | None:
 
 
 _ENCODERS: dict[str, Callable[[Any, Any], Codes | None]] = {"pandas": _pandas, "polars": _polars, "pyarrow": _pyarrow}
+
+
+def inner_values(rows: list[Any]) -> list[Any]:
+    """Return the weights of a dictionary of dictionaries, or raise if they are attributes, as networkx has them."""
+    values = [value for row in rows for value in row.values()]
+    if any(issubclass(kind, Mapping) for kind in set(map(type, values))):
+        raise InputError(
+            "adjacency has dictionaries of attributes, as networkx.to_dict_of_dicts returns them; allowed: a number "
+            "for each edge. Graph.from_networkx(graph, weight='weight') takes the networkx graph"
+        )
+    return values
