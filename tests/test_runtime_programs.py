@@ -68,7 +68,7 @@ def test_a_file_of_the_user_is_read_again_after_a_change(session, tmp_path):
 
 
 def test_files_of_the_user_are_looked_up_where_the_user_expects(tmp_path, monkeypatch):
-    """A file of the current directory comes after those of the package, a header beside its file before them."""
+    """The package's file comes before a file of the current directory; a header beside the own file comes first."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "mine" / "common").mkdir(parents=True)
     own = tmp_path / "mine" / "own.cl"

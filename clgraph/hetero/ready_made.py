@@ -18,7 +18,7 @@ from clgraph.primitives.types import c_type
 from clgraph.runtime.memory.arrays import number_type
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
-# Names that the kernels declare beside those of the user.
+# Names that the kernels declare. A user cannot give them to other variables.
 _OF_ELEMENTWISE = POSITION_NAMES | {"k", "i", "out", "T"}
 _OF_ROWS = POSITION_NAMES | {
     "width", "matrix", "row_offsets", "column_indices", "row_values", "out", "T", "VALUE_T", "place", "i", "begin",
@@ -27,7 +27,7 @@ _OF_ROWS = POSITION_NAMES | {
 
 
 def _check_names(argument: str, names: Iterable[Any], reserved: Collection[str]) -> None:
-    """Raise an error unless the *names* can be those of variables in a kernel that declares the *reserved* names."""
+    """Raise an error unless all *names* are identifiers of OpenCL C that are not *reserved* by the kernel."""
     for name in names:
         if not isinstance(name, str) or not _IDENTIFIER.fullmatch(name) or name in reserved:
             taken = ", ".join(sorted(reserved))
