@@ -137,9 +137,9 @@ def test_names_that_a_kernel_cannot_have_twice_are_refused(name):
 def test_names_of_all_arrays_differ():
     with pytest.raises(InputError, match="inputs has the name 'x_items'"):
         elementwise("x", inputs={"x": np.float32, "x_items": np.float32}, dtype=np.float32)
-    for name in ("row", "result", "width", "columns"):
+    for name, sparse in (("row", False), ("result", True), ("width", False), ("columns", True)):
         with pytest.raises(InputError, match=f"shared has the name '{name}'"):
-            map_rows("result = 1;", dtype=np.float32, shared={name: X})
+            map_rows("result = 1;", dtype=np.float32, shared={name: X}, sparse=sparse)
     with pytest.raises(InputError, match="one name or several"):
         elementwise("1", inputs={}, dtype=np.float32)
     with pytest.raises(InputError, match=r"shared\['v'\] has 2 dimensions"):

@@ -20,10 +20,9 @@ from clgraph.runtime.memory.arrays import number_type
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z_0-9]*")
 # Names that the kernels declare. A user cannot give them to other variables.
 _OF_ELEMENTWISE = POSITION_NAMES | {"k", "i", "out", "T"}
-_OF_ROWS = POSITION_NAMES | {
-    "width", "matrix", "row_offsets", "column_indices", "row_values", "out", "T", "VALUE_T", "place", "i", "begin",
-    "length", "row", "columns", "result",
-}  # fmt: skip
+_OF_ROWS = POSITION_NAMES | {"i", "place", "row", "length", "result", "out", "T", "VALUE_T"}
+_OF_DENSE_ROWS = _OF_ROWS | {"width", "matrix"}
+_OF_SPARSE_ROWS = _OF_ROWS | {"row_offsets", "column_indices", "row_values", "begin", "columns"}
 
 
 def _check_names(argument: str, names: Iterable[Any], reserved: Collection[str]) -> None:
@@ -136,7 +135,7 @@ def map_rows(
     kind, out = number_type(values), number_type(dtype)
     with refusing("shared", shared, "a mapping of names to arrays"):
         whole = {name: _whole(f"shared[{name!r}]", array) for name, array in (shared or {}).items()}
-    _check_names("shared", whole, _OF_ROWS)
+    _check_names("shared", whole, _OF_SPARSE_ROWS if sparse else _OF_DENSE_ROWS)
     defines = {
         "T": c_type(out),
         "VALUE_T": c_type(kind),

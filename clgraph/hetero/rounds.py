@@ -138,11 +138,13 @@ def compute_round(
                 if future.done():
                     future.result()
     except BaseException as error:  # mainly Ctrl-C
-        state.stop(error)
-        if not isinstance(error, Exception):
-            for runner in runners:
-                runner.interrupt()
-        _wait_for(futures)
+        try:
+            state.stop(error)
+            if not isinstance(error, Exception):
+                for runner in runners:
+                    runner.interrupt()
+        finally:
+            _wait_for(futures)
         raise
     total = time.perf_counter() - started
     for d, failure in state.failures.items():
