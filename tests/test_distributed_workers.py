@@ -36,7 +36,7 @@ from clgraph.errors import (
     NoDeviceError,
     WorkerLostError,
 )
-from clgraph.hetero import elementwise
+from clgraph.hetero import Kernel, Output, Work, elementwise
 
 pytestmark = pytest.mark.xdist_group("distributed")
 
@@ -246,6 +246,29 @@ def test_a_lost_worker_is_dropped() -> None:
             (found,), report = scheduler.run(elementwise("x + 1", inputs={"x": np.float32}, dtype=np.float32), [x])
         assert np.array_equal(found, x + 1) and len(report.rounds[0].dropped) == 1
         assert [worker.address for worker in scheduler.sessions] == [max(pids)]
+
+
+def test_a_run_after_the_client_was_closed_is_refused() -> None:
+    with on_pocl(1) as client:
+        scheduler = cgd.HeteroScheduler(client)
+    with pytest.raises(ClusterError, match="is closed"):
+        scheduler.run(SQUARE, [np.ones(100, np.float32)])
+    assert len(scheduler.sessions) == 1
+
+
+def test_workers_read_own_files_of_the_callers_directory(
+    client: distributed.Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("own.cl").write_text(
+        '#include "common/types.h"\n'
+        "KERNEL place(long n, long first, __global long *y) "
+        "{ const long k = get_global_id(0); if (k < n) y[k] = first + k; }\n"
+    )
+    kernel = Kernel("own.cl", "place")
+    places = Work({"cpu": kernel, "gpu": kernel}, len, lambda *_: {}, {"y": Output(np.int64)})
+    (found,), _ = cgd.HeteroScheduler(client, policy="static").run(places, [range(1000)])
+    assert np.array_equal(found, np.arange(1000))
 
 
 def test_a_kernel_that_does_not_build_is_an_error(client: distributed.Client) -> None:

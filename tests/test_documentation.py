@@ -112,6 +112,7 @@ CHECKS = {  # Assertions to run after a block, by page and number of the block.
         "assert Path('plate.png').read_bytes().startswith(b'\\x89PNG')",
         4: "assert cut == 1 and len(found.element_part) == mesh.n_triangles",
     },
+    "docs/hetero.md": {1: "assert np.allclose(found, np.linalg.norm(points, axis=1))"},
     "docs/distributed.md": {0: "if __name__ == '__main__':\n    assert n_components == 1 and weight == 3 * 99 + 2"},
 }
 

@@ -21,7 +21,7 @@ KERNELS = sorted(str(path.relative_to(ROOT / "cl")) for path in (ROOT / "cl").rg
 @pytest.mark.parametrize("name", KERNELS)
 def test_flattened_lines_are_where_line_directives_say(name):
     file, number, seen = None, 0, 0
-    for line in source.flatten.__wrapped__(name).splitlines():  # uncached
+    for line in source.flatten(name).splitlines():
         if directive := re.fullmatch(r'#line (\d+) "(.+)"', line):
             number, file = int(directive[1]), directive[2]
             continue
@@ -49,6 +49,50 @@ def test_a_missing_source_or_include_is_named(tmp_path):
     kernel.write_text('#include "common/absent.h"\n')
     with pytest.raises(KernelSourceError, match=r"common/absent\.h"):
         source.flatten(str(kernel))
+
+
+def test_a_file_of_the_user_is_read_again_after_a_change(session, tmp_path):
+    kernel, header = tmp_path / "own.cl", tmp_path / "own.h"
+    kernel.write_text('#include "common/types.h"\n#include "own.h"\nKERNEL k(__global int *out) { out[0] = VALUE; }\n')
+
+    def computed(value: int) -> int:
+        header.write_text(f"#define VALUE {value}\n")
+        out = session.zeros(1, np.int32)
+        session.program(str(kernel)).bind("k", 1, out=out)()
+        return int(out.get()[0])
+
+    assert [computed(3), computed(4), computed(3)] == [3, 4, 3]
+    kernel.write_text(kernel.read_text().replace("k(", "k(int more, "))
+    with pytest.raises(KernelSourceError, match="more missing"):
+        computed(3)
+
+
+def test_files_of_the_user_are_looked_up_where_the_user_expects(tmp_path, monkeypatch):
+    """The package's file comes before a file of the current directory; a header beside the own file comes first."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine" / "common").mkdir(parents=True)
+    own = tmp_path / "mine" / "own.cl"
+    own.write_text('#include "own.h"\n#include "common/types.h"\n#include "common/atomics.h"\n')
+    (tmp_path / "mine" / "own.h").write_text('#include "../other.h"\n')
+    (tmp_path / "other.h").write_text("int other;\n")
+    (tmp_path / "mine" / "common" / "types.h").write_text("int mine;\n")
+    text = source.flatten("mine/own.cl")
+    assert text == source.flatten(str(own)) and source.located("mine/own.cl") == str(own)
+    files = re.findall(r'#line 1 "(.*)"', text)
+    expected = [own, own.parent / "own.h", tmp_path / "other.h", own.parent / "common" / "types.h"]
+    assert files[:4] == [str(path) for path in expected]
+    assert "common/atomics.h" in files
+    (tmp_path / "primitives").mkdir()
+    (tmp_path / IOTA).write_text("int mine;\n")
+    assert "int mine" not in source.flatten(IOTA) and source.located(IOTA) == IOTA
+
+
+@pytest.mark.parametrize("content", [None, b"\xff"])
+def test_a_source_that_cannot_be_read_is_named(tmp_path, content):
+    path = tmp_path / "own.cl"
+    path.mkdir() if content is None else path.write_bytes(content)
+    with pytest.raises(KernelSourceError, match=r"own\.cl cannot be read"):
+        source.flatten(str(path))
 
 
 @pytest.fixture

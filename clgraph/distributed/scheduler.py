@@ -36,7 +36,6 @@ def _computed(
 
     *values* are the kernel's arguments for these items, which the client has cut out of the load.
     """
-    values = {**values, "first": start}
     part = Work(
         kernels,
         count=lambda _load: n_items,
@@ -48,6 +47,7 @@ def _computed(
     with on_device():
         outputs = part.new_outputs(None, n_items)
         runner = Runner(worker_session(), part, is_warm=True)
+        runner.first = start
         runner.begin(None, outputs)
         try:
             runner.run(0, n_items)
@@ -66,21 +66,26 @@ class RemoteRunner(Runner):
         self.client, self.work, self.is_warm = client, work, is_warm
         self.session = worker  # type: ignore[assignment]
         self.key, self.name = worker.address, f"{worker.address} {worker.device} ({worker.compute_units} units)"
+        kernels = work.kernels
+        self._kernels = (
+            kernels.sent() if isinstance(kernels, Kernel) else {kind: kernel.sent() for kind, kernel in kernels.items()}
+        )
         self.member = Member(worker.weight, worker.lanes, worker.is_cpu)
 
     def begin(self, load: Any, outputs: Mapping[str, NDArray[Any]]) -> None:
         """Send the data that all parts of *load* share to the Dask worker."""
         self._load, self._outputs, self._shared = load, outputs, None
+        shared = self._shared_values()
         if self.work.shared is not None:
-            self._shared = submit(self.client, self.key, given, dict(self.work.shared(load)), others=False)
+            self._shared = submit(self.client, self.key, given, shared, others=False)
 
     def run(self, start: int, stop: int) -> None:
         """Compute the items *start* … *stop* − 1 of the load on the worker,
         and write the results into the output arrays.
         """
-        values = self.work.cut(self._load, start, stop)
+        values = self._part(start, stop)
         declared = {name: Output(array.dtype, array.shape[1:]) for name, array in self._outputs.items()}
-        arguments = self.work.kernels, declared, values, start, stop - start, self._shared
+        arguments = self._kernels, declared, values, start, stop - start, self._shared
         task = submit(self.client, self.key, _computed, *arguments, others=False)
         (found,) = results(self.client, [task], address=self.key)
         for name, array in found.items():

@@ -108,7 +108,13 @@ def submit(
 
     If that worker is lost, another worker may run the task if *others* is true. Arrays among the arguments are sent
     with the task, so that it can be run again.
+
+    Raises
+    ------
+    ClusterError
+        The client is closed, such as by the end of its cluster.
     """
+    _check_open(client)
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 PiB"}):
         return client.submit(function, *arguments, key=key, workers=[address], allow_other_workers=others, pure=False)
 
@@ -132,9 +138,13 @@ def as_client(client: Any) -> distributed.Client:
             ) from error
     if not isinstance(client, distributed.Client) or client.asynchronous:
         raise InputError(f"client = {shown(client)}; allowed: a synchronous Client of dask.distributed")
+    _check_open(client)
+    return client
+
+
+def _check_open(client: distributed.Client) -> None:
     if client.status == "closed":
         raise ClusterError(f"{client!r} is closed")
-    return client
 
 
 def living(client: distributed.Client) -> list[str]:

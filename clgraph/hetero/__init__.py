@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from clgraph.hetero.learning import POLICIES
+from clgraph.hetero.ready_made import elementwise, map_rows
 from clgraph.hetero.report import HeteroReport, RoundReport
 from clgraph.hetero.scheduler import HeteroRun, HeteroScheduler
-from clgraph.hetero.work import Kernel, Output, Work, elementwise, map_rows
+from clgraph.hetero.work import Kernel, Output, Work
 from clgraph.runtime.devices import sub_devices
 from clgraph.shared_memory import shared_copy
 

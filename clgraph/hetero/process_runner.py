@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 
 from clgraph import shared_memory
 from clgraph.device.facts import DeviceFacts
-from clgraph.errors import DeviceError, InputError
+from clgraph.errors import DeviceError
+from clgraph.hetero.checks import Values
 from clgraph.hetero.policies import Member as PolicyMember
 from clgraph.hetero.runner import Runner, member
-from clgraph.hetero.work import Kernel, Values, Work
+from clgraph.hetero.work import Kernel, Work
 from clgraph.lent_memory import LentArray, is_readable, lend, let_children_read
 from clgraph.multi_device.member import Member, drop
 from clgraph.multi_device.processes import Processes, names_of, processes_of
@@ -119,7 +120,7 @@ class ProcessRunner(Runner):
         self.name = f"{device.facts.name} ({device.facts.compute_units} units)"
         self.member = device.member
         self._kernel = work.kernel(device.facts.is_cpu)
-        self._sent_kernel = replace(self._kernel, work_items=None)
+        self._sent_kernel = replace(self._kernel.sent(), work_items=None)
         self._names = device.call(_parameters, self._sent_kernel)
         self._token, self._n_loads = device.processes.new_key(self), 0
         self._here: GPURunner | None = None
@@ -176,7 +177,7 @@ class ProcessRunner(Runner):
 
     def _run_there(self, start: int, stop: int) -> None:
         if self._given is None:
-            self._given = dict(self.work.shared(self._load)) if self.work.shared is not None else {}
+            self._given = self._shared_values()
         pieces, sent = [*self._pieces(start, stop)], []
         for first, last, values in pieces:
             n = last - first
@@ -190,12 +191,10 @@ class ProcessRunner(Runner):
 
 def _lent(values: Values) -> dict[str, Any]:
     """Return the arguments of a kernel in which arrays are the places of the *values*."""
-    return {name: _argument(name, v) if isinstance(v, np.ndarray) else v for name, v in values.items()}
+    return {name: _argument(v) if isinstance(v, np.ndarray) else v for name, v in values.items()}
 
 
-def _argument(name: str, array: NDArray[Any]) -> NDArray[Any] | LentArray:
-    if array.ndim != 1 or not array.flags.c_contiguous:
-        raise InputError(f"{name} of a part has shape {array.shape}; allowed: contiguous arrays of one dimension")
+def _argument(array: NDArray[Any]) -> NDArray[Any] | LentArray:
     if array.nbytes < _LEAST_BYTES or shared_memory.place_of(array) is not None:
         return array
     return lend(array)
@@ -208,7 +207,7 @@ class _LentRunner(Runner):
     """
 
     def __init__(self, here: Member, kernel: Kernel, given: Mapping[str, Any], number: int = 0) -> None:
-        work = Work(kernel, count=len, cut=lambda *_: {}, outputs={}, shared=lambda _load: given)
+        work = Work(kernel, count=len, cut=lambda *_: {}, outputs=lambda _load: {}, shared=lambda _load: given)
         super().__init__(here.session, work)
         self._here, self.number = here, number
 

@@ -9,12 +9,13 @@ import threading
 import time
 import warnings
 from collections.abc import Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from typing import Any
 
 from numpy.typing import NDArray
 
 from clgraph.errors import ClgraphError, DeviceDroppedWarning, DeviceError
+from clgraph.hetero.checks import UserError
 from clgraph.hetero.policies import Policy, Range
 from clgraph.hetero.report import RoundReport
 from clgraph.hetero.runner import Runner
@@ -127,19 +128,23 @@ def compute_round(
     started = time.perf_counter()
     state = Round(policy, n_items, sub_load, grain)
     arguments = load, outputs, min(n_items, sub_load)
+    futures: list[Future[None]] = []
     try:
         while team := state.next_team():
-            futures = [threads.submit(_compute, state, d, runners[d], *arguments) for d in team]
+            futures += [threads.submit(_compute, state, d, runners[d], *arguments) for d in team]
             # The wait ends at the first exception, because other threads may wait for items of the thread that failed.
             wait(futures, return_when=FIRST_EXCEPTION)
             for future in futures:
                 if future.done():
                     future.result()
     except BaseException as error:  # mainly Ctrl-C
-        state.stop(error)
-        if not isinstance(error, Exception):
-            for runner in runners:
-                runner.interrupt()
+        try:
+            state.stop(error)
+            if not isinstance(error, Exception):
+                for runner in runners:
+                    runner.interrupt()
+        finally:
+            _wait_for(futures)
         raise
     total = time.perf_counter() - started
     for d, failure in state.failures.items():
@@ -153,6 +158,21 @@ def compute_round(
     policy.end(items, seconds)
     idle = tuple(max(0.0, 1 - busy / total) for busy in seconds)
     return RoundReport(items, seconds, idle, tuple(policy.steals), planned, total, tuple(sorted(state.failures)))
+
+
+def _wait_for(futures: Sequence[Future[None]]) -> None:
+    """Wait until all *futures* are done, and then raise an error that ended the wait.
+
+    Threads that still compute write into the outputs and use the sessions, so Ctrl-C must not end the wait.
+    """
+    interrupt: BaseException | None = None
+    while not all(future.done() for future in futures):
+        try:
+            wait(futures)
+        except BaseException as error:
+            interrupt = error
+    if interrupt is not None:
+        raise interrupt
 
 
 def _compute(
@@ -173,6 +193,8 @@ def _compute(
             started = time.perf_counter()
             runner.run(*part)
             state.done(device, time.perf_counter() - started)
+    except UserError as error:
+        state.stop(error.error)
     except DeviceError as error:
         state.fail(device, error)
     except cl.Error as error:

@@ -13,9 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.errors import InputError, KernelSourceError
+from clgraph.arguments import checked_count
+from clgraph.errors import KernelSourceError
+from clgraph.hetero.checks import POSITION_NAMES, Values, check_kinds, checked_values, users_errors
 from clgraph.hetero.policies import Member
-from clgraph.hetero.work import Values, Work
+from clgraph.hetero.work import Work
 from clgraph.lent_memory import LentArray
 from clgraph.runtime.devices import speed_of
 from clgraph.runtime.driver import opencl as cl
@@ -34,6 +36,7 @@ _MOST_UNEVEN = 1.25
 _LARGEST_SHARE = 8  # A piece takes at most 1/8 of the largest buffer that the device allows.
 _ALIGNMENT = 16  # A CPU reads an array in place only if the array's address is a multiple of 16 bytes.
 _LANES_OF_A_GPU_UNIT = 128
+_MOST_WORK_ITEMS = 1 << 62
 
 
 def member(session: Session) -> Member:
@@ -62,7 +65,14 @@ class Runner:
 
     On a GPU, a large part is cut into pieces: while one piece is computed, the next one is copied. A CPU reads the
     arrays in place. The thread waits for kernels without holding the driver, so other threads can use the driver.
+
+    Attributes
+    ----------
+    first : int
+        The position in the whole load of the first item that this runner knows.
     """
+
+    first = 0
 
     def __init__(self, session: Session, work: Work, *, is_warm: bool = False) -> None:
         self.session, self.work, self.is_warm = session, work, is_warm
@@ -74,7 +84,8 @@ class Runner:
             self._program = session.program(
                 self._kernel.file, self._kernel.defines, work_group_size=self._kernel.work_group_size
             )
-            self._names = self._program.parameters(self._kernel.name)
+            self._parameters = self._program.declared(self._kernel.name)
+        self._names = tuple(parameter.name for parameter in self._parameters)
 
     def begin(self, load: Any, outputs: Mapping[str, Any]) -> None:
         """Copy to the device the data that all parts of *load* share.
@@ -83,8 +94,9 @@ class Runner:
         """
         self.check_outputs(outputs)
         self._load, self._outputs = load, outputs
+        shared = self._shared_values()
         with self.session.driver:
-            self._shared: Any = self._on_device(self.work.shared(load)) if self.work.shared is not None else {}
+            self._shared: Any = self._on_device(shared)
 
     def check_outputs(self, outputs: Mapping[str, NDArray[Any]]) -> None:
         """Raise a KernelSourceError unless the kernel has a parameter for each of the *outputs*."""
@@ -148,6 +160,28 @@ class Runner:
     def close(self) -> None:
         """Drop what the runner has on its device, after the last load."""
 
+    # ---- the user's functions
+
+    def _shared_values(self) -> dict[str, Any]:
+        """Return the values that all parts of the load share."""
+        self._taken = POSITION_NAMES | self._outputs.keys()  # Names that a part of the load may not have.
+        if self.work.shared is None:
+            return {}
+        shared = checked_values("shared(load)", self.work.shared, [self._load], self._taken)
+        self._taken |= shared.keys()
+        return shared
+
+    def _part(self, start: int, stop: int) -> dict[str, Any]:
+        """Return the values of the items *start* … *stop* − 1."""
+        return checked_values(f"cut(load, {start}, {stop})", self.work.cut, [self._load, start, stop], self._taken)
+
+    def _n_work_items(self, n: int, scope: Mapping[str, Any]) -> int:
+        if self._kernel.work_items is None:
+            return n
+        with users_errors():
+            count = self._kernel.work_items(n, scope)
+        return checked_count("work_items(n, values)", count, _MOST_WORK_ITEMS)
+
     # ---- pieces
 
     def _pieces(self, start: int, stop: int) -> Iterator[tuple[int, int, Values]]:
@@ -162,7 +196,7 @@ class Runner:
 
     def _cut(self, start: int, stop: int) -> tuple[Values, int]:
         """Return the values of these items, and the bytes of their arrays and results."""
-        values = self.work.cut(self._load, start, stop)
+        values = self._part(start, stop)
         n_bytes = sum(array.nbytes for array in values.values() if isinstance(array, np.ndarray))
         return values, n_bytes + sum(array[start:stop].nbytes for array in self._outputs.values())
 
@@ -182,22 +216,20 @@ class Runner:
         wanted = [each + (n_bytes - each) * k / count for k in range(1, count)]
         places = [bisect_left(starts, least, lo=1, key=lambda item: self._cut(start, item)[1]) for least in wanted]
         for first, last in pairwise(sorted({start, *(starts[k] for k in places if k < len(starts)), stop})):
-            yield first, last, self.work.cut(self._load, first, last)
-
-    def _n_work_items(self, n: int, scope: Mapping[str, Any]) -> int:
-        return n if self._kernel.work_items is None else self._kernel.work_items(n, scope)
+            yield first, last, self._part(first, last)
 
     def _launch(self, start: int, stop: int, values: Values, n_work_items: int | None = None) -> _Piece:
         session, n = self.session, stop - start
         with session.driver, typed_errors(f"computing items {start}:{stop}"):
             targets = self._targets(start, stop)
             outputs = {name: session.empty(target.size, target.dtype) for name, target in targets.items()}
-            scope = {"n": n, "first": start, **self._shared, **self._on_device(values), **outputs}
+            scope = {"n": n, "first": self.first + start, **self._shared, **self._on_device(values), **outputs}
             if missing := {*self._names} - scope.keys():
                 raise KernelSourceError(
                     f"{self._kernel.file}: {', '.join(sorted(missing))} of kernel {self._kernel.name} is in no part "
                     f"of the load; there are {', '.join(scope)}"
                 )
+            check_kinds(self._kernel.name, self._parameters, scope)
             count = self._n_work_items(n, scope) if n_work_items is None else n_work_items
             event = self._program.bind(self._kernel.name, count, scope)()
             session.queue.flush()
@@ -222,12 +254,7 @@ class Runner:
         """
         session = self.session
         is_small = session.facts.is_cpu or host.nbytes < LEAST_BYTES
-        if isinstance(host, LentArray):
-            own = host.copy() if is_small else None
-        elif host.ndim != 1 or not host.flags.c_contiguous:
-            raise InputError(f"{name} of a part has shape {host.shape}; allowed: contiguous arrays of one dimension")
-        else:
-            own = host
+        own = host if isinstance(host, np.ndarray) else host.copy() if is_small else None
         if own is not None and session.facts.is_cpu and own.ctypes.data % _ALIGNMENT == 0:
             return session.upload(own, in_place=True)
         if own is not None and is_small:

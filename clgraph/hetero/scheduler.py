@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import warnings
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import islice
@@ -14,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from clgraph.arguments import check_choice, checked_count, checked_flag, checked_number, refusing, shown
+from clgraph.arguments import check_choice, checked_count, checked_flag, checked_number, is_array, refusing, shown
 from clgraph.errors import DeviceDroppedWarning, InputError, KernelBuildError, NoDeviceError
 from clgraph.hetero.learning import POLICIES
 from clgraph.hetero.policies import Policy
@@ -104,17 +105,18 @@ class HeteroScheduler:
         # For the first of several GPUs, the keys of works of which it has computed whole loads.
         self._warm_loads = defaultdict[Session, set[Any]](set)
         self._running = threading.Lock()
+        self._inside = set[int]()  # The threads that compute the present run.
 
     def run(self, work: Work, loads: Iterable[Any], *, out: Sequence[NDArray[Any]] | None = None) -> HeteroRun:
         """Compute *work* for each of the *loads*, one after the other.
 
-        Each load is one scheduling round.
+        Each load is one scheduling round. The functions of the work must not call this scheduler's ``run``.
 
         Parameters
         ----------
         work : Work
         loads : iterable
-            The inputs of the work. Their arrays must not change during the call.
+            The inputs of the work. Their arrays must not change during the call. A single load goes into a list.
         out : sequence of array, optional
             A C-contiguous array for the output of each load, if the work has one output.
 
@@ -126,7 +128,8 @@ class HeteroScheduler:
         Raises
         ------
         InputError
-            A load has no items, or *out* does not have the shape and type of the outputs.
+            A load has no items, *out* does not have the shape and type of the outputs, a function of the work returns
+            a value of a wrong type, or a function of the work has made this call.
         KernelBuildError
             The kernel does not build on a device, which the message names.
         DeviceError
@@ -135,18 +138,18 @@ class HeteroScheduler:
         """
         if not isinstance(work, Work):
             raise InputError(f"work = {shown(work)}; allowed: a Work")
-        with refusing("loads", loads, "a sequence of loads"):
-            loads = list(loads)
-        if out is not None and len(out) != len(loads):
-            raise InputError(f"out has {len(out)} arrays for {len(loads)} loads")
-        with self._running:
-            runners = self._built(work)
-            policy = self._policy(work, runners)
+        loads, given = _checked_loads(loads), _checked_out(out)
+        if given is not None and len(given) != len(loads):
+            raise InputError(f"out has {len(given)} arrays for {len(loads)} loads")
+        with self._alone() as enter:
+            key = work.key
+            runners = self._built(work, key)
+            policy = self._policy(key, runners)
             rounds, results = [], []
             try:
-                with ThreadPoolExecutor(len(runners), thread_name_prefix="clgraph-hetero") as threads:
+                with ThreadPoolExecutor(len(runners), "clgraph-hetero", initializer=enter) as threads:
                     for k, load in enumerate(loads):
-                        outputs = self._outputs(work, load, k, None if out is None else out[k])
+                        outputs = self._outputs(work, load, k, None if given is None else given[k])
                         rounds.append(compute_round(threads, policy, runners, load, outputs, self._sub_loads))
                         collected = next(iter(outputs.values())) if len(outputs) == 1 else outputs
                         results.append(work.collect(load, outputs) if work.collect is not None else collected)
@@ -155,9 +158,21 @@ class HeteroScheduler:
                     runner.close()
                 lost = {runner.session for d, runner in enumerate(runners) if d not in policy.living}
                 self.sessions = [session for session in self.sessions if session not in lost]
-                self._warm |= {(work.key, runner.session) for runner in runners if runner.is_warm}
+                self._warm |= {(key, runner.session) for runner in runners if runner.is_warm}
         report = HeteroReport(self.policy, tuple(runner.name for runner in runners), tuple(rounds))
         return HeteroRun(results, report)
+
+    @contextlib.contextmanager
+    def _alone(self) -> Iterator[Callable[[], None]]:
+        """Let one run at a time pass, and yield a function that each thread of the run calls first."""
+        if threading.get_ident() in self._inside:
+            raise InputError("run() was called by a function of a work that this scheduler computes; use another one")
+        with self._running:
+            self._inside.add(threading.get_ident())
+            try:
+                yield lambda: self._inside.add(threading.get_ident())
+            finally:
+                self._inside.clear()
 
     def _sessions_of(self, devices: object) -> list[Any]:
         """Return the sessions and the devices in processes, for which the scheduler makes runners."""
@@ -185,12 +200,12 @@ class HeteroScheduler:
             )
         return dict(zip(self.sessions, shares, strict=True))
 
-    def _built(self, work: Work) -> list[Runner]:
+    def _built(self, work: Work, key: tuple[Any, ...]) -> list[Runner]:
         runners: list[Runner] = []
         failed: list[KernelBuildError] = []
         for session in self.sessions:
             try:
-                runners.append(self._runner(session, work, is_warm=(work.key, session) in self._warm))
+                runners.append(self._runner(session, work, is_warm=(key, session) in self._warm))
             except KernelBuildError as error:
                 if not self._skips:
                     raise
@@ -200,9 +215,9 @@ class HeteroScheduler:
             raise failed[0] if failed else NoDeviceError("all devices of this scheduler have failed")
         return runners
 
-    def _policy(self, work: Work, runners: Sequence[Runner]) -> Policy:
-        """Return the scheduling policy that has learned from *work* on these devices, or a new policy."""
-        key = (work.key, *(runner.key for runner in runners))
+    def _policy(self, work_key: tuple[Any, ...], runners: Sequence[Runner]) -> Policy:
+        """Return the scheduling policy that has learned from this work on these devices, or a new policy."""
+        key = (work_key, *(runner.key for runner in runners))
         if key not in self._learned:
             members = [runner.member for runner in runners]
             if self._ratios is not None:
@@ -211,9 +226,7 @@ class HeteroScheduler:
         return self._learned[key]
 
     def _outputs(self, work: Work, load: Any, number: int, given: NDArray[Any] | None) -> dict[str, NDArray[Any]]:
-        n_items = work.count(load)
-        if n_items < 1:
-            raise InputError(f"loads[{number}] has {n_items} items; allowed: 1 and more")
+        n_items = work.n_items(f"loads[{number}]", load)
         if given is None:
             return work.new_outputs(load, n_items)
         (name, (shape, dtype)), *others = work.output_forms(load, n_items).items()
@@ -224,3 +237,17 @@ class HeteroScheduler:
         if not given.flags.c_contiguous or not given.flags.writeable:
             raise InputError(f"out[{number}] is not contiguous or cannot be written")
         return {name: given}
+
+
+def _checked_loads(loads: Any) -> list[Any]:
+    if isinstance(loads, str | bytes | Mapping) or (is_array(loads) and np.ndim(loads) < 2):
+        raise InputError(f"loads = {shown(loads)}; allowed: a sequence of loads; put a single load into a list")
+    with refusing("loads", loads, "a sequence of loads"):
+        return list(loads)
+
+
+def _checked_out(out: Any) -> list[Any] | None:
+    if out is None:
+        return None
+    with refusing("out", out, "None, a sequence of arrays"):
+        return list(out)

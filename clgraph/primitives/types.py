@@ -41,7 +41,7 @@ class Launches:
 
 def c_type(dtype: np.dtype[Any], allowed: str = " ".join(_C_NAMES)) -> str:
     """Return the OpenCL C name of the number type *dtype*, one of the names *allowed* (separated by blanks)."""
-    if dtype.name not in allowed.split():
+    if dtype.name not in allowed.split() or not dtype.isnative:
         raise InputError(f"dtype {dtype} is not supported here; use one of: {allowed}")
     return _C_NAMES[dtype.name]
 

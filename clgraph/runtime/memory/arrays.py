@@ -52,11 +52,13 @@ class Home(Protocol):
 
 
 def number_type(dtype: DTypeLike) -> np.dtype[Any]:
-    """Return *dtype*, or raise an :class:`InputError` unless it is a type of numbers."""
+    """Return *dtype*, or raise an :class:`InputError` unless it is a type of numbers in this machine's byte order."""
     with refusing("dtype", dtype, "a type of numbers"):
         kind = np.dtype(dtype)
         if kind.kind not in "biuf":
             raise TypeError("no numbers")
+        if not kind.isnative:
+            raise TypeError("the bytes are in another order than this machine's")
     return kind
 
 

@@ -67,9 +67,10 @@ class Program:
 
     def parameters(self, kernel: str) -> tuple[str, ...]:
         """Return the names of the parameters of *kernel*, in order."""
-        return tuple(parameter.name for parameter in self._parameters(kernel))
+        return tuple(parameter.name for parameter in self.declared(kernel))
 
-    def _parameters(self, kernel: str) -> tuple[Parameter, ...]:
+    def declared(self, kernel: str) -> tuple[Parameter, ...]:
+        """Return the parameters of *kernel*, in order."""
         try:
             return self._declarations.kernels[kernel]
         except KeyError:
@@ -106,7 +107,7 @@ class Program:
         KernelSourceError
             The source has no such kernel, or an argument is missing, unknown or of a wrong type.
         """
-        parameters = self._parameters(kernel)
+        parameters = self.declared(kernel)
         values = {**scope, **arguments} if scope else arguments
         names = {parameter.name for parameter in parameters}
         if wrong := (names - values.keys()) | (arguments.keys() - names):

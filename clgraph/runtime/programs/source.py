@@ -1,11 +1,13 @@
 """Reading of kernel sources, with their ``#include`` directives expanded on the host.
 
 The compiler gets one complete text, so the keys of all binary caches depend on the included headers, too.
-Otherwise, NVIDIA's and PoCL's own caches would miss a changed header.
+Otherwise, NVIDIA's and PoCL's own caches would miss a changed header. The package's own files are read once. Files of
+the user are read at each use, because the user may change them while the process runs.
 """
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from functools import lru_cache
@@ -28,6 +30,16 @@ def kernel_root() -> Path:
     raise KernelSourceError(f"no kernel sources under {package} or beside it; the installation is incomplete")
 
 
+@lru_cache(maxsize=1024)
+def _is_of_package(name: str) -> bool:
+    return not os.path.isabs(name) and os.path.isfile(kernel_root() / name)
+
+
+def located(name: str) -> str:
+    """Return *name* if the package has a kernel file of this name, else the absolute path of the user's file."""
+    return name if _is_of_package(name) else os.path.abspath(name)
+
+
 def build_input(name: str, values: Mapping[str, int | str]) -> str:
     """Return the text for the OpenCL compiler: *values* as definitions,
     then the kernel file *name* with its includes.
@@ -42,7 +54,7 @@ def known_to(name: str, values: Mapping[str, int | str]) -> dict[str, int | str]
 
     Other values do not change the program.
     """
-    words, seen = _words(name), dict[str, int | str]()
+    words, seen = _words(flatten(name)), dict[str, int | str]()
     defined = {key: key.partition("(")[0] for key in values}  # The names of the macros without their parameters.
     while new := {key: value for key, value in values.items() if defined[key] in words and key not in seen}:
         seen |= new
@@ -51,8 +63,8 @@ def known_to(name: str, values: Mapping[str, int | str]) -> dict[str, int | str]
 
 
 @lru_cache(maxsize=256)
-def _words(name: str) -> frozenset[str]:
-    return frozenset(_WORD.findall(flatten(name)))
+def _words(text: str) -> frozenset[str]:
+    return frozenset(_WORD.findall(text))
 
 
 def name_places(log: str, text: str) -> str:
@@ -69,29 +81,41 @@ def name_places(log: str, text: str) -> str:
     return re.sub(r"<kernel>:(\d+)", lambda found: places[min(int(found[1]), len(places)) - 1], log)
 
 
-@lru_cache(maxsize=256)
 def flatten(name: str) -> str:
     """Return the text of the kernel file *name* with each include expanded once.
 
-    ``#line`` directives make compiler messages name the original files.
+    ``#line`` directives make compiler messages name the original files. A file that the package does not have is looked
+    up in the current directory. Its headers are looked up beside the file that includes them, then in the package.
     """
+    return _flat_of_package(name) if _is_of_package(name) else _flat(os.path.abspath(name))
+
+
+def _flat(name: str) -> str:
     lines: list[str] = []
-    _expand(name, lines, seen=set())
+    _expand(name, lines, set())
     return "\n".join(lines) + "\n"
 
 
-def _expand(name: str, lines: list[str], seen: set[str]) -> None:
+_flat_of_package = lru_cache(maxsize=256)(_flat)
+
+
+def _expand(name: str, lines: list[str], seen: set[str], includer: str = "") -> None:
     if name in seen:
         return
     seen.add(name)
     try:
-        text = (kernel_root() / name).read_text(encoding="utf-8")
+        text = (kernel_root() / name).read_text(encoding="utf-8")  # An absolute name stands for itself.
     except FileNotFoundError as error:
-        raise KernelSourceError(f"kernel source not found: {name} in {kernel_root()}") from error
+        reason = f"{name}, which {includer} includes" if includer else name
+        raise KernelSourceError(f"kernel source not found: {reason}; the package's are in {kernel_root()}") from error
+    except (OSError, ValueError) as error:
+        raise KernelSourceError(f"kernel source {name} cannot be read: {error}") from error
     lines.append(f'#line 1 "{name}"')
     for number, line in enumerate(text.splitlines(), start=1):
         if include := _INCLUDE.match(line):
-            _expand(include[1], lines, seen)
+            beside = os.path.normpath(os.path.join(os.path.dirname(name), include[1]))
+            is_own = os.path.isabs(name) and os.path.isfile(beside)
+            _expand(beside if is_own else include[1], lines, seen, name)
             lines.append(f'#line {number + 1} "{name}"')
         else:
             lines.append(line)
