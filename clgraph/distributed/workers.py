@@ -107,12 +107,7 @@ def submit(
     """Submit a task to the Dask worker at *address*, and return the future of the task.
 
     If that worker is lost, another worker may run the task if *others* is true. Arrays among the arguments are sent
-    with the task, so that it can be run again.
-
-    Raises
-    ------
-    ClusterError
-        The client is closed, such as by the end of its cluster.
+    with the task, so that it can be run again. A closed client is a ClusterError.
     """
     _check_open(client)
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 PiB"}):
@@ -226,9 +221,7 @@ def wait_for(
         if not living(client) or any(client.processing().values()):
             busy = time.monotonic()
         elif time.monotonic() - busy > _IDLE_SECONDS:
-            raise ClusterError(
-                "all workers were lost at once, and Dask does not give their tasks to new workers; call again"
-            )
+            raise ClusterError("all workers were lost at once, and Dask keeps their tasks from new ones; call again")
         return None
 
     ended = _watched(client, done, address, ends)
