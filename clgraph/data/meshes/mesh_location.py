@@ -12,6 +12,7 @@ from clgraph.data.meshes.predicates import orient2d
 from clgraph.data.meshes.triangle_mesh import TriangleMesh
 
 _CHUNK = 1 << 16  # Number of places that are looked for at a time, few enough that their triangles fit the cache.
+_MOST_STEPS = 10_000  # Holes might leave a walk no way out of a circle.
 _OUTSIDE = -1e-9  # A place with a lower weight of a corner is outside of the triangle, and not only by rounding.
 
 
@@ -77,7 +78,9 @@ def _walked(
     random = np.random.default_rng(0)
     for begin in range(0, len(places), _CHUNK):
         walking = np.arange(begin, min(begin + _CHUNK, len(places)))
-        while walking.size:
+        for _ in range(_MOST_STEPS):
+            if not walking.size:
+                break
             t = found[walking]
             ends = mesh.points[triangle_sides(mesh.triangles[t])].reshape(-1, 2, 2)
             beyond = orient2d(ends[:, 0], ends[:, 1], np.repeat(places[walking], 3, axis=0)).reshape(-1, 3) < 0
