@@ -237,6 +237,8 @@ def _remove_own() -> None:
 
 def _leave_to_parent() -> None:
     """Leave all blocks to the process that forked this one and created them."""
+    global _lock
+    _lock = threading.RLock()  # Another thread of that process may hold the lock.
     _own.clear()
     _spare.clear()
 

@@ -424,7 +424,10 @@ def test_the_command_refuses_to_overwrite_its_input_before_it_refines(
     poly, node = tmp_path / "lake.poly", tmp_path / "points.node"
     poly.write_text("3 2\n1 0 0\n2 3 0\n3 3 1\n3\n1 1 2\n2 2 3\n3 3 1\n0\n")
     node.write_text("3 2\n1 0 0\n2 3 0\n3 3 1\n")
-    given = {file: file.read_text() for file in (poly, node)}
+    parted = tmp_path / "parted.poly"  # Its points are in parted.node.
+    parted.write_text("0 2\n3\n1 1 2\n2 2 3\n3 3 1\n0\n")
+    parted.with_suffix(".node").write_text(node.read_text())
+    given = {file: file.read_text() for file in tmp_path.iterdir()}
     monkeypatch.setattr("clgraph.algorithms.refine_mesh.refine_mesh", None)
     for source, target, message in (
         (
@@ -433,8 +436,9 @@ def test_the_command_refuses_to_overwrite_its_input_before_it_refines(
             "lake.poly would be overwritten, which is the input; write to another name, such as lake.1",
         ),
         (poly, "./lake.ele", "lake.poly would be overwritten, which is the input"),
+        (parted, "parted.node", "parted.node would be overwritten, which is the input"),
         (node, "points.node", "points.node would be overwritten, which is the input"),
-        (node, "lake.node", "lake.poly would be overwritten, which holds points"),
+        (node, "lake.node", "lake.poly would be overwritten, which is a planar graph"),
         (poly, "lake.poly", "lake.poly: write the mesh to a .node file"),
     ):
         assert message in cli.error("refine", str(source), "-o", f"{tmp_path}/{target}")

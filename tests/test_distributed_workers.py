@@ -26,7 +26,7 @@ from scipy.sparse import random_array
 
 import clgraph as cg
 import clgraph.distributed as cgd
-from clgraph.distributed import workers
+from clgraph.distributed import waiting, workers
 from clgraph.distributed.cluster import _named
 from clgraph.errors import (
     ClusterError,
@@ -114,19 +114,19 @@ def test_waits_end_when_no_worker_is_left() -> None:
     with plain() as client, dask.config.set({"distributed.scheduler.worker-ttl": "1s"}):
         future = client.submit(pow, 2, 3)
         with pytest.raises(ClusterError, match="has lost all workers"):
-            workers.wait_for(client, [future])
+            waiting.wait_for(client, [future])
         with pytest.raises(ClusterError, match="has lost all workers"):
-            workers.results(client, [future])
+            waiting.results(client, [future])
         with pytest.raises(WorkerLostError, match=r"worker tcp://127\.0\.0\.1:1 is lost"):
-            workers.results(client, [future], address="tcp://127.0.0.1:1")
+            waiting.results(client, [future], address="tcp://127.0.0.1:1")
 
 
 def test_a_result_may_take_longer_than_a_look(client: distributed.Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workers, "_LOOK_SECONDS", 1e-3)
-    (found,) = workers.results(client, [client.submit(np.ones, 1 << 22, pure=False)], address=min(client.nthreads()))
+    monkeypatch.setattr(waiting, "LOOK_SECONDS", 1e-3)
+    (found,) = waiting.results(client, [client.submit(np.ones, 1 << 22, pure=False)], address=min(client.nthreads()))
     assert found.sum() == 1 << 22
     with pytest.raises(TimeoutError, match="of the task"):
-        workers.results(client, [client.submit(_late)])
+        waiting.results(client, [client.submit(_late)])
 
 
 def _late() -> None:
@@ -286,7 +286,7 @@ def test_a_chunk_that_ends_every_worker_is_an_error() -> None:
 
 def test_a_call_ends_if_all_workers_are_lost_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Dask keeps the task for the old worker, although the nanny has started another one."""
-    monkeypatch.setattr(workers, "_IDLE_SECONDS", 2.0)
+    monkeypatch.setattr(waiting, "_IDLE_SECONDS", 2.0)
     graph = random_graph(400, 500)
     (part,) = cgd.edge_chunks(graph, 1)
     with on_pocl(1) as client:

@@ -113,11 +113,18 @@ def test_a_planar_graph_is_not_overwritten_by_a_mesh(poly, tmp_path):
     for name in ("square.node", "square.ele"):
         with pytest.raises(InputError, match=r"square\.poly would be overwritten.*such as square\.1\."):
             cg.write_mesh(mesh, tmp_path / name)
-    for text in ("0 2\n1 0\n1 1 2\n1\n1 0.5 0.5\n", "0 2\n0\n0\n1\n1 0.5 0.5 1\n", "3 2\n1 0 0\n", "x"):
+    for text in (
+        "0 2\n1 0\n1 1 2\n1\n1 0.5 0.5\n",
+        "0 2\n0\n0\n1\n1 0.5 0.5 1\n",
+        "3 2\n1 0 0\n",
+        "x",
+        "0 2 0 1\n1 1\n1 1 2 0\n0\n",  # without an .ele file, so its points are in a .node file
+    ):
         (tmp_path / "other.poly").write_text(text)
         with pytest.raises(InputError, match="would be overwritten"):
             cg.write_mesh(mesh, tmp_path / "other.node")
     assert poly.read_text() == POLY and sorted(f.name for f in tmp_path.iterdir()) == ["other.poly", "square.poly"]
+    (tmp_path / "other.ele").touch()
     for text in ("0 2 0 1\n1 1\n1 1 2 0\n0\n", "0 2\n0\n0\n0\n"):
         (tmp_path / "other.poly").write_text(text)
         cg.write_mesh(mesh, tmp_path / "other.node")

@@ -297,6 +297,11 @@ def test_check_finds_what_is_wrong() -> None:
 
 
 def test_quality_counts_border_and_communication() -> None:
+    ring = cg.Graph.from_edges(np.arange(9), (np.arange(9) + 1) % 9, np.full(9, 2.7))
+    halves = np.arange(9) // 5
+    with pytest.raises(InputError, match="edge_weights are float64; needed: integers, or ignore them: weight=None"):
+        partition_quality(ring, halves, 2)
+    assert partition_quality(ring, halves, 2, weight=None)["edge_cut"] == 2
     quality = partition_quality(cg.generators.path(4), np.array([0, 0, 1, 2], np.int32), 3)
     assert (quality["edge_cut"], quality["n_border"], quality["communication"]) == (2, 3, 4)
     assert quality["part_weights"].tolist() == [2, 1, 1] and quality["imbalance"] == pytest.approx(0.5)

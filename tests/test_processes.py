@@ -204,6 +204,7 @@ def test_parts_are_made_in_the_processes() -> None:
         cg.connected_components(made, verify=True)
     with pytest.raises(InputError, match="allowed: a DeviceGraph"):
         cg.ProcessGraph.generate(name_of_place, names)
+    assert cg.ProcessGraph.generate(partial(make_ring), names, 20).n_edges == 40
     with pytest.raises(InputError, match=r"make = <function .*lambda.* allowed: a function of a module"):
         cg.ProcessGraph.generate(lambda *_: None, names)  # type: ignore[arg-type, return-value]
 

@@ -23,7 +23,7 @@ def _add_common(parser: argparse.ArgumentParser, max_iter: int = 100, *, weighte
         parser.add_argument("--unweighted", action="store_true", help="ignore the weights of the edges")
     else:
         parser.add_argument(
-            "--weighted", action="store_true", help="use the weights of the edges, which do not count else"
+            "--weighted", action="store_true", help="use the weights of the edges (by default they are ignored)"
         )
     parser.add_argument("--top", metavar="K", type=int, default=5, help="how many of the first vertices to show (5)")
 

@@ -27,16 +27,8 @@ from clgraph.algorithms.factorization.training.evaluation import Errors
 from clgraph.algorithms.factorization.training.strata import Strata
 from clgraph.algorithms.factorization.training.training import Cell, checked_problem
 from clgraph.data.ratings.ratings import Ratings
-from clgraph.distributed.workers import (
-    as_client,
-    devices_of,
-    given,
-    on_device,
-    results,
-    submit,
-    wait_for,
-    worker_session,
-)
+from clgraph.distributed.waiting import results, submit, wait_for
+from clgraph.distributed.workers import as_client, devices_of, given, on_device, worker_session
 from clgraph.runtime.driver.timing import RunInfo, Seconds
 
 Side = tuple[Any, Any]  # A side of the model: the factors and biases of all users, or of all items.

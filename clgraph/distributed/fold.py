@@ -17,7 +17,8 @@ from uuid import uuid4
 
 import distributed
 
-from clgraph.distributed.workers import devices_of, own_address, results, submit, wait_for
+from clgraph.distributed.waiting import results, submit, wait_for
+from clgraph.distributed.workers import devices_of, own_address
 from clgraph.progress import begin
 from clgraph.tables import plain
 

@@ -8,16 +8,8 @@ from typing import Any
 import distributed
 from numpy.typing import NDArray
 
-from clgraph.distributed.workers import (
-    WorkerDevice,
-    as_client,
-    devices_of,
-    given,
-    on_device,
-    results,
-    submit,
-    worker_session,
-)
+from clgraph.distributed.waiting import results, submit
+from clgraph.distributed.workers import WorkerDevice, as_client, devices_of, given, on_device, worker_session
 from clgraph.hetero import HeteroScheduler as _OnOneMachine
 from clgraph.hetero import Kernel, Output, Work
 from clgraph.hetero.policies import Member
@@ -71,6 +63,7 @@ class RemoteRunner(Runner):
             kernels.sent() if isinstance(kernels, Kernel) else {kind: kernel.sent() for kind, kernel in kernels.items()}
         )
         self.member = Member(worker.weight, worker.lanes, worker.is_cpu)
+        self._task: distributed.Future | None = None
 
     def begin(self, load: Any, outputs: Mapping[str, NDArray[Any]]) -> None:
         """Send the data that all parts of *load* share to the Dask worker."""
@@ -86,10 +79,15 @@ class RemoteRunner(Runner):
         values = self._part(start, stop)
         declared = {name: Output(array.dtype, array.shape[1:]) for name, array in self._outputs.items()}
         arguments = self._kernels, declared, values, start, stop - start, self._shared
-        task = submit(self.client, self.key, _computed, *arguments, others=False)
-        (found,) = results(self.client, [task], address=self.key)
+        self._task = submit(self.client, self.key, _computed, *arguments, others=False)
+        (found,) = results(self.client, [self._task], address=self.key)
         for name, array in found.items():
             self._outputs[name][start:stop] = array
+
+    def interrupt(self) -> None:
+        """Stop waiting for the worker, which may still compute its part."""
+        if self._task is not None:
+            self._task.cancel()
 
 
 class HeteroScheduler(_OnOneMachine):

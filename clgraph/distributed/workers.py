@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
-import math
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
-from concurrent import futures
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-import dask
 import distributed
-from dask.utils import parse_timedelta
 
 from clgraph.arguments import shown
+from clgraph.distributed.waiting import LOOK_SECONDS, check_open, living, lost_after, results, submit
 from clgraph.errors import (
     ClgraphError,
     ClusterError,
@@ -32,9 +28,6 @@ from clgraph.runtime.session import Session, as_session
 
 _T = TypeVar("_T")
 _one_at_a_time = threading.Lock()
-_LOOK_SECONDS = 1.0  # While results are awaited, Dask's scheduler is asked once per second which workers still exist.
-# If all workers are lost at once, Dask never gives their tasks to new workers. A wait ends after ten idle seconds.
-_IDLE_SECONDS = 10.0
 # Number of attempts to describe the workers. Dask, too, gives up a task after it has lost 3 workers.
 _DESCRIBE_ATTEMPTS = 3
 
@@ -96,24 +89,6 @@ def _described() -> WorkerDevice:
     return WorkerDevice(address, facts.name, known.weight, facts.is_cpu, facts.compute_units, _versions(), known.lanes)
 
 
-def submit(
-    client: distributed.Client,
-    address: str,
-    function: Any,
-    *arguments: Any,
-    key: str | None = None,
-    others: bool = True,
-) -> Any:
-    """Submit a task to the Dask worker at *address*, and return the future of the task.
-
-    If that worker is lost, another worker may run the task if *others* is true. Arrays among the arguments are sent
-    with the task, so that it can be run again. A closed client is a ClusterError.
-    """
-    _check_open(client)
-    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 PiB"}):
-        return client.submit(function, *arguments, key=key, workers=[address], allow_other_workers=others, pure=False)
-
-
 def given(values: Any) -> Any:
     """Return *values* unchanged.
 
@@ -133,120 +108,8 @@ def as_client(client: Any) -> distributed.Client:
             ) from error
     if not isinstance(client, distributed.Client) or client.asynchronous:
         raise InputError(f"client = {shown(client)}; allowed: a synchronous Client of dask.distributed")
-    _check_open(client)
+    check_open(client)
     return client
-
-
-def _check_open(client: distributed.Client) -> None:
-    if client.status == "closed":
-        raise ClusterError(f"{client!r} is closed")
-
-
-def living(client: distributed.Client) -> list[str]:
-    """Return the addresses of the workers that Dask's scheduler knows at present."""
-    try:
-        return sorted(client.nthreads())
-    except (OSError, RuntimeError) as error:
-        raise ClusterError(f"the scheduler of {client!r} does not answer: {error}") from error
-
-
-def lost_after() -> float:
-    """Return the seconds without a heartbeat after which a Dask worker counts as lost (setting ``worker-ttl``)."""
-    return float(parse_timedelta(dask.config.get("distributed.scheduler.worker-ttl") or "5 minutes"))
-
-
-def _watched(client: distributed.Client, attempt: Callable[[], _T | None], address: str, ends: float) -> _T:
-    """Call *attempt* until it returns a value other than ``None``, and return this value.
-
-    Workers are checked meanwhile.
-
-    If *address* is given, only that worker may answer, until ``time.monotonic()`` is *ends*. Otherwise any worker may
-    answer, because Dask gives the tasks of a lost worker to other workers. Dask's errors for lost workers and
-    schedulers are converted to clgraph's errors.
-    """
-    seen = time.monotonic()
-    while True:
-        try:
-            if (found := attempt()) is not None:
-                return found
-        except distributed.KilledWorker as error:
-            if address:
-                raise WorkerLostError(f"worker {address} is lost") from error
-            raise ClusterError(f"a task has ended every worker that tried it: {error}") from error
-        except (distributed.CancelledError, futures.CancelledError) as error:
-            raise ClusterError(f"a task was cancelled, or the scheduler is lost: {error}") from error
-        workers, now = living(client), time.monotonic()
-        if address:
-            if address not in workers:
-                raise WorkerLostError(f"worker {address} is lost")
-            if now > ends:
-                raise WorkerLostError(f"worker {address} has not answered in time")
-        elif workers:
-            seen = now
-        elif now - seen > lost_after():
-            raise ClusterError(
-                f"the cluster at {client.scheduler.address} has lost all workers, and no new one has come for "
-                f"{lost_after():g} s"
-            )
-
-
-def wait_for(
-    client: distributed.Client,
-    tasks: list[distributed.Future],
-    *,
-    first: bool = False,
-    address: str = "",
-    ends: float = math.inf,
-) -> list[distributed.Future]:
-    """Wait until all Dask *tasks* are done (with *first*, until any is).
-
-    Return the done tasks, failed ones included.
-
-    Any worker may run the tasks, or only the worker at *address* if this is given.
-
-    Raises
-    ------
-    ClusterError
-        The scheduler is lost, a task has ended every worker that tried it, all workers were lost at once, or there was
-        no worker for the time that :func:`lost_after` returns.
-    WorkerLostError
-        The worker at *address* is lost, or did not answer before ``time.monotonic()`` was *ends*.
-    """
-    until, busy = "FIRST_COMPLETED" if first else "ALL_COMPLETED", time.monotonic()
-
-    def done() -> set[distributed.Future] | None:
-        nonlocal busy
-        with contextlib.suppress(distributed.TimeoutError):
-            return set(distributed.wait(tasks, timeout=_LOOK_SECONDS, return_when=until).done)
-        if not living(client) or any(client.processing().values()):
-            busy = time.monotonic()
-        elif time.monotonic() - busy > _IDLE_SECONDS:
-            raise ClusterError("all workers were lost at once, and Dask keeps their tasks from new ones; call again")
-        return None
-
-    ended = _watched(client, done, address, ends)
-    return [task for task in tasks if task in ended]
-
-
-def results(
-    client: distributed.Client, tasks: Sequence[distributed.Future], *, address: str = "", ends: float = math.inf
-) -> list[Any]:
-    """Wait until all Dask *tasks* are done, and return their results.
-
-    Arguments and errors are as in :func:`wait_for`.
-    """
-    wait_for(client, list(tasks), address=address, ends=ends)
-    # Future.result with a time limit is no option, because it restarts a large transfer after each time-out.
-    transfer = asyncio.run_coroutine_threadsafe(client.gather(list(tasks), asynchronous=True), client.loop.asyncio_loop)
-
-    def gathered() -> list[Any] | None:
-        futures.wait([transfer], _LOOK_SECONDS)
-        return transfer.result() if transfer.done() else None
-
-    try:
-        return _watched(client, gathered, address, ends)
-    finally:
-        transfer.cancel()
 
 
 def devices_of(client: distributed.Client) -> list[WorkerDevice]:
@@ -283,7 +146,7 @@ def devices_of(client: distributed.Client) -> list[WorkerDevice]:
         if found or time.monotonic() > ends:
             break
         with contextlib.suppress(distributed.TimeoutError):
-            client.wait_for_workers(1, timeout=max(_LOOK_SECONDS, ends - time.monotonic()))
+            client.wait_for_workers(1, timeout=max(LOOK_SECONDS, ends - time.monotonic()))
     if not found:
         raise ClusterError(f"the cluster at {client.scheduler.address} lost all workers before they described a device")
     for worker in found:

@@ -36,7 +36,7 @@ _MOST_UNEVEN = 1.25
 _LARGEST_SHARE = 8  # A piece takes at most 1/8 of the largest buffer that the device allows.
 _ALIGNMENT = 16  # A CPU reads an array in place only if the array's address is a multiple of 16 bytes.
 _LANES_OF_A_GPU_UNIT = 128
-_MOST_WORK_ITEMS = 1 << 62
+_MAX_WORK_ITEMS = 1 << 62
 
 
 def member(session: Session) -> Member:
@@ -180,7 +180,7 @@ class Runner:
             return n
         with users_errors():
             count = self._kernel.work_items(n, scope)
-        return checked_count("work_items(n, values)", count, _MOST_WORK_ITEMS)
+        return checked_count("work_items(n, values)", count, _MAX_WORK_ITEMS)
 
     # ---- pieces
 

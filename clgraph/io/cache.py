@@ -26,7 +26,7 @@ from clgraph.errors import GraphError, GraphFileError
 from clgraph.io.text import writing
 from clgraph.user_cache import cache_root
 
-_MAGIC = b"clgraph cache 4\n"
+_MAGIC = b"clgraph cache 5\n"
 _CHECKED = len(_MAGIC) + 9  # Position of the first byte of the file that the checksum covers.
 _ALIGN = 64  # Arrays begin in the file at multiples of this number of bytes.
 _DATA = 4096  # Position of the first array in the file, in bytes.

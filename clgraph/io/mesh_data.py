@@ -19,7 +19,7 @@ MARKER, REGION, MAX_AREA, ATTRIBUTE = "marker", "region", "max_area", "attribute
 _TAGS = "gmsh:physical", "medit:ref", "gmsh:geometrical"
 """Columns of integers that meshio makes of other programs' files. The first of them that a file has is used."""
 _STORED: dict[str, type] = {"bool": np.uint8, "float16": np.float32, np.dtype(np.longdouble).name: np.float64}
-_DIM_TAGS = "gmsh:dim_tags"  # meshio's column of points for the entities of Gmsh's files, which a mesh needs not
+_DIM_TAGS = "gmsh:dim_tags"  # meshio's column of points for the entities of Gmsh's files. A mesh does not need it.
 _NAME = re.compile(r'[^\s"<>&]+( [^\s"<>&]+)*')
 
 

@@ -19,7 +19,7 @@ from clgraph.io.mesh_data import beyond_triangles, checked_columns, made_mesh, m
 from clgraph.io.mesh_formats import write_gmsh, write_vtu
 from clgraph.io.meshio_files import known_meshio, read_by_meshio, write_by_meshio
 from clgraph.io.text import writing
-from clgraph.io.triangle_names import companion, needed, stem_of, written_files
+from clgraph.io.triangle_names import beside, companion, needed, stem_of, written_files
 
 _TRIANGLE = (".node", ".ele")
 
@@ -187,8 +187,9 @@ def check_target(target: Path, source: Path | None = None) -> None:
 
 
 def _files_read(source: Path) -> list[Path]:
-    if suffix_of(source) not in _TRIANGLE:
-        return [source]
+    if suffix_of(source) not in _TRIANGLE:  # The points of a .poly file may be in a .node file.
+        node = beside(source, ".node") if suffix_of(source) == ".poly" else None
+        return [source] if node is None else [source, node]
     optional = (companion(source, suffix) for suffix in (".poly", ".area"))
     return [*(needed(source, suffix) for suffix in _TRIANGLE), *(file for file in optional if file is not None)]
 

@@ -15,7 +15,7 @@ _T = TypeVar("_T")
 
 
 def is_pipe(path: Path) -> bool:
-    """Return whether *path* exists and is neither a file nor a folder."""
+    """Return whether *path* exists and is neither a file nor a folder, so that it can be read only once."""
     return path.exists() and not path.is_file() and not path.is_dir()
 
 
@@ -30,9 +30,11 @@ def read_pipe(read: Callable[..., _T], pipe: Path, **options: Any) -> _T:
         try:
             with open(pipe, "rb") as given, open(copy, "wb") as made:
                 shutil.copyfileobj(given, made)
-            found = read(copy, **options)
         except OSError as error:
-            raise GraphFileError(f"{pipe}: cannot be read: {error.strerror}") from error
+            reason = f"{error.strerror}, while it was copied to {folder} (TMPDIR names another folder)"
+            raise GraphFileError(f"{pipe}: cannot be read: {reason}") from error
+        try:
+            found = read(copy, **options)
         except GraphFileError as error:
             raise type(error)(str(error).replace(str(copy), str(pipe))) from error
     for warning in caught:

@@ -12,16 +12,19 @@ from clgraph.data.meshes.triangle_mesh import TriangleMesh
 from clgraph.errors import GraphFileError, InputError
 from clgraph.io.text import write_rows, writing
 from clgraph.io.triangle_files import has_only_segments
-from clgraph.io.triangle_names import SUFFIXES, companion, stem_of, written_files
+from clgraph.io.triangle_names import SUFFIXES, beside, companion, stem_of, written_files
 
 
 def check_poly(path: Path) -> None:
-    """Raise an :class:`InputError` if the .poly file that belongs to the mesh *path* is a user's planar graph."""
+    """Raise an :class:`InputError` if the .poly file that belongs to the mesh *path* is a user's planar graph.
+
+    The .poly file of a mesh has only segments, and an .ele file beside it.
+    """
     poly = written_files(path)[SUFFIXES.index(".poly")]
-    if poly.exists() and not has_only_segments(poly):
+    if poly.exists() and not (has_only_segments(poly) and beside(path, ".ele")):
         raise InputError(
-            f"{path}: {poly.name} would be overwritten, which holds points, holes or regions; write to another name, "
-            f"such as {stem_of(path).stem}.1{stem_of(path).suffix}"
+            f"{path}: {poly.name} would be overwritten, which is a planar graph; write to another name, such as "
+            f"{stem_of(path).stem}.1{stem_of(path).suffix}"
         )
 
 

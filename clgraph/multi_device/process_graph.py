@@ -152,7 +152,7 @@ class ProcessGraph:
         InputError
             *make* cannot be imported, or the parts do not fit together.
         """
-        if make.__module__ == "__main__" or "<" in make.__qualname__:
+        if getattr(make, "__module__", "") == "__main__" or "<" in getattr(make, "__qualname__", ""):
             raise InputError(f"make = {shown(make)}; allowed: a function of a module that other processes can import")
         processes = processes_of(device_names(devices))
         made, n = cls(processes, 0, 0, directed=False), len(processes)

@@ -127,8 +127,9 @@ class Adjacency:
         If they are not numbers, the reason is stored.
         """
         found = as_numbers(values) if isinstance(values, list) else values
-        if isinstance(values, list) and not isinstance(found, str) and found.dtype == np.int64:
-            self.types[name] = np.array(values).dtype if values else found.dtype
+        is_integer = isinstance(values, list) and not isinstance(found, str) and found.dtype == np.int64
+        if is_integer and {*map(type, values)} - {int}:
+            self.types[name] = np.array(values).dtype
         self._weights[name] = found
 
     def has_weights(self, name: Hashable) -> bool:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from clgraph.algorithms.sssp import sssp
 from clgraph.data.graphs.graph import Graph
-from clgraph.errors import ClgraphError, InputError
+from clgraph.errors import DistanceOverflowError
 from clgraph.networkx_backend.adjacency import Adjacency
 from clgraph.networkx_backend.calls import arrays, by_networkx, is_limit, run_options
 from clgraph.networkx_backend.dispatch_profile import fell_back
@@ -180,20 +180,22 @@ def bidirectional_dijkstra(G: Any, source: Any, target: Any, weight: Any = "weig
 def _of_all(G: Any, name: str, answer: Any, weight: Any, **limits: Any) -> Iterator[tuple[Any, Any]]:
     """Return an iterator over the answer of each node.
 
-    Errors about weights are raised now, not when the caller requests the first item. If a search fails, as when a
-    distance is beyond int64, networkx's function *name* answers for this node.
+    Errors about weights are raised now, not when the caller requests the first item. If a distance is beyond int64,
+    networkx's function *name* answers for this node and all later ones.
     """
     adjacency, cutoff = arrays(G), limits.get("cutoff")
     adjacency.weighted(weight)
 
     def answers() -> Iterator[tuple[Any, Any]]:
+        is_ours = is_limit(cutoff)
         for vertex, node in enumerate(adjacency.nodes):
-            try:
-                if not is_limit(cutoff):
-                    raise InputError(f"cutoff = {cutoff!r}")
-                found = answer(adjacency, [vertex], cutoff, weight)
-            except (ClgraphError, MemoryError, OverflowError) as error:
-                fell_back(name, f"{type(error).__name__}: {error}")
+            if is_ours:
+                try:
+                    found = answer(adjacency, [vertex], cutoff, weight)
+                except DistanceOverflowError as error:
+                    fell_back(name, f"{type(error).__name__}: {error}")
+                    is_ours = False
+            if not is_ours:
                 found = by_networkx(name, G, node, weight=weight, **limits)
             yield node, found
 

@@ -13,7 +13,7 @@ from clgraph.data.graphs.csr import MAX_VERTICES, as_integers, check_range
 from clgraph.data.graphs.graph import Graph
 from clgraph.data.graphs.networkx_graphs import Weight
 from clgraph.data.graphs.pairs import distinct
-from clgraph.errors import GraphError, VerificationError
+from clgraph.errors import GraphError, InputError, VerificationError
 from clgraph.host_memory import check_host_memory
 from clgraph.reference.entries import check_array, first
 
@@ -96,7 +96,7 @@ def partition_quality(
         *parts* or *vertex_weights* are not integers, do not have one value per vertex, or a part is not in
         ``[0, n_parts)``.
     InputError
-        *n_parts* is not a positive integer.
+        *n_parts* is not a positive integer, or the weights of edges are no integers.
     """
     graph, n_parts = as_graph(graph, weight=weight), checked_count("n_parts", n_parts, MAX_VERTICES)
     check_host_memory(f"the weights of {n_parts} parts", 8 * n_parts)
@@ -107,6 +107,8 @@ def partition_quality(
     sources, columns = graph.sources(), graph.column_indices
     between = parts[sources] != parts[columns]
     entries = None if weight is None else graph.edge_weights
+    if entries is not None and entries.dtype.kind not in "iub":
+        raise InputError(f"edge_weights are {entries.dtype}; needed: integers, or ignore them: weight=None")
     doubled = int(between.sum() if entries is None else entries[between].sum(dtype=np.int64))
     weights = np.zeros(n_parts, np.int64)
     np.add.at(weights, parts, 1 if vertex_weights is None else vertex_weights)

@@ -9,6 +9,7 @@ from scipy.sparse import csr_array
 from clgraph.data.graphs.graph import Graph
 from clgraph.data.meshes.mesh_arrays import among, checked_column, checked_indices, edge_keys, triangle_sides
 from clgraph.errors import MeshError
+from clgraph.host_memory import check_host_memory
 
 BOUNDARY_MARKER = 1  # Points and segments at the boundary that have marker 0 get this marker, as in Triangle.
 
@@ -88,6 +89,8 @@ def dual_graph(neighbors: NDArray[np.int32]) -> Graph:
 def point_graph(triangles: NDArray[np.int32]) -> Graph:
     """Return the undirected graph in which *triangles* that share a point are joined."""
     t, n = len(triangles), int(triangles.max(initial=-1)) + 1
+    n_products = int((np.bincount(triangles.ravel()) ** 2).sum())  # The product has a number for each, and an index.
+    check_host_memory("the graph of triangles that share points", 8 * n_products)
     of_points = csr_array((np.ones(3 * t, np.int32), triangles.ravel(), 3 * np.arange(t + 1)), shape=(t, n))
     shared = of_points @ of_points.T
     shared.setdiag(0)

@@ -12,7 +12,7 @@ from clgraph.data.meshes.predicates import orient2d
 from clgraph.data.meshes.triangle_mesh import TriangleMesh
 
 _CHUNK = 1 << 16  # Number of places that are looked for at a time, few enough that their triangles fit the cache.
-_MOST_STEPS = 10_000  # Holes might leave a walk no way out of a circle.
+_MAX_STEPS = 10_000  # Steps for a chunk of places. Beside holes a walk may run in circles for ever.
 _OUTSIDE = -1e-9  # A place with a lower weight of a corner is outside of the triangle, and not only by rounding.
 
 
@@ -21,7 +21,9 @@ def along_segments(
 ) -> NDArray[np.float64]:
     """Return the attributes at *places* on *segments* of the mesh, interpolated linearly between the segments' ends."""
     start, end = mesh.points[mesh.segments[segments].T]
-    along = np.clip(((places - start) * (end - start)).sum(axis=1) / ((end - start) ** 2).sum(axis=1), 0.0, 1.0)
+    length = np.abs(end - start).max(axis=1, keepdims=True)  # Squares of small numbers would be 0.
+    way, run = (places - start) / length, (end - start) / length
+    along = np.clip((way * run).sum(axis=1) / (run**2).sum(axis=1), 0.0, 1.0)
     one, other = mesh.point_attributes[mesh.segments[segments].T]
     values: NDArray[np.float64] = one + along[:, None] * (other - one)
     return values
@@ -53,8 +55,8 @@ def _located(
 ) -> NDArray[np.int64]:
     """Return the triangle that contains each of *places*.
 
-    A search may end at the boundary before a hole. Then others begin at each start of the place, and at last all
-    triangles are compared.
+    A search may end at the boundary before a hole. Then others begin at each start of the place, and at last the
+    triangles are compared whose bounding boxes contain the place.
     """
     first = np.zeros(len(places), np.int64)
     first[of_starts] = starts
@@ -64,9 +66,15 @@ def _located(
         others, reached = _walked(mesh, places[of_starts[again]], starts[again])
         found[of_starts[again[reached]]] = others[reached]
         is_in[of_starts[again[reached]]] = True
-    every = np.arange(mesh.n_triangles)
-    for k in np.flatnonzero(~is_in):
-        found[k] = _weights(mesh, places[k], every).min(axis=1).argmax()
+    left = np.flatnonzero(~is_in)
+    if left.size:
+        corners = mesh.points[mesh.triangles]
+        low, high = corners.min(axis=1), corners.max(axis=1)
+        margin = -_OUTSIDE * (high - low).max()
+    for k in left:
+        near = np.flatnonzero(((low - margin <= places[k]) & (places[k] <= high + margin)).all(axis=1))
+        near = near if near.size else np.arange(mesh.n_triangles)
+        found[k] = near[_weights(mesh, places[k], near).min(axis=1).argmax()]
     return found
 
 
@@ -78,7 +86,7 @@ def _walked(
     random = np.random.default_rng(0)
     for begin in range(0, len(places), _CHUNK):
         walking = np.arange(begin, min(begin + _CHUNK, len(places)))
-        for _ in range(_MOST_STEPS):
+        for _ in range(_MAX_STEPS):
             if not walking.size:
                 break
             t = found[walking]
@@ -97,6 +105,7 @@ def _weights(
 ) -> NDArray[np.float64]:
     """Return the barycentric coordinates of *places* in *triangles*."""
     ends = mesh.points[triangle_sides(mesh.triangles[triangles])] - places.reshape(-1, 1, 1, 2)
+    ends /= np.abs(ends).max(axis=(1, 2, 3), keepdims=True)  # Products of small numbers would be 0.
     areas = ends[..., 0, 0] * ends[..., 1, 1] - ends[..., 0, 1] * ends[..., 1, 0]
     weights: NDArray[np.float64] = areas / areas.sum(axis=1, keepdims=True)
     return weights

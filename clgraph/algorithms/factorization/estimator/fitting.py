@@ -81,12 +81,14 @@ class TrainedFactorization(SavedFactorization):
         n_evaluated = sum(each.values.size for each in (eval_ratings, unseen) if each is not None)
         every_loss = self.schedule == "bold_driver" or callback is not None or verbose > 0
         every_loss |= tol is not None and not n_evaluated
+        compares = tol is not None or self.schedule == "bold_driver"
         gain = self._gain if history else math.nan
         with contextlib.closing(engine):
             try:
                 engine.train(
                     n_epochs, schedule=schedule, regularization=self.regularization, every_loss=every_loss,
-                    history=history, gain=gain, tol=tol, callback=after_epoch, eval_ratings=eval_ratings, unseen=unseen,
+                    history=history, gain=gain, compares=compares, tol=tol, callback=after_epoch,
+                    eval_ratings=eval_ratings, unseen=unseen,
                 )  # fmt: skip
             except KeyboardInterrupt:
                 if len(engine.epochs) > len(history):

@@ -67,9 +67,11 @@ def ratings_of_matrix(X: Any) -> Ratings:
     """
     if issparse(X):
         return Ratings.from_scipy(X)
-    users, items = np.nonzero(~np.isnan(X))
-    n_users, n_items = X.shape
-    return Ratings.from_triples(users, items, X[users, items], n_users=n_users, n_items=n_items)
+    users, items = (each.ravel() for each in np.indices(X.shape, np.int32))
+    values, (n_users, n_items) = X.ravel(), X.shape
+    if (missing := np.isnan(values)).any():
+        users, items, values = users[~missing], items[~missing], values[~missing]
+    return Ratings.from_triples(users, items, values, n_users=n_users, n_items=n_items)
 
 
 def split_pairs(known: Ratings, pairs: Pairs, values: NDArray[Any]) -> tuple[Ratings, UnseenPairs]:

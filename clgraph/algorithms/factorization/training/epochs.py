@@ -101,6 +101,7 @@ class Training(ABC):
         every_loss: bool = True,
         history: Sequence[Epoch] = (),
         gain: float = math.nan,
+        compares: bool = False,
         eval_ratings: Ratings | None = None,
         unseen: UnseenPairs | None = None,
         tol: float | None = None,
@@ -125,6 +126,8 @@ class Training(ABC):
             from them.
         gain : float
             By how much the last epoch of *history* lowered its loss, for *schedule*.
+        compares : bool
+            Compute the errors before the first epoch after *history*, for *tol* or *schedule*.
         eval_ratings : Ratings, optional
             Ratings of the same users and items.
         unseen : UnseenPairs, optional
@@ -159,7 +162,7 @@ class Training(ABC):
         every_loss = every_loss or not self.may_skip_losses
         try:
             loss = eval_loss = math.nan  # The errors before the next epoch. Errors of random factors do not matter.
-            if history and (every_loss or tol is not None):
+            if history and compares:
                 loss, eval_loss = self.errors(evaluation, with_loss=every_loss)
                 eval_loss = self._with_unseen(eval_loss, n_seen, unseen)
             for done in range(1, n_epochs + 1):
