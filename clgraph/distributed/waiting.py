@@ -106,13 +106,12 @@ def _watched(client: distributed.Client, attempt: Callable[[], _T | None], addre
 
 
 def _are_stuck(client: distributed.Client, tasks: Iterable[distributed.Future]) -> bool:
-    """Return whether the workers of all waiting *tasks* are lost, and no other worker runs a task of *client*."""
+    """Return whether the workers of all waiting *tasks* are lost, and no worker runs any task."""
     present = living(client)
     if not present or any(_worker_of.get(task, present[0]) in present for task in tasks if not task.done()):
         return False
     with _scheduler_errors(client):
-        running = client.processing().values()
-    return not any(key in client.futures for keys in running for key in keys)
+        return not any(client.processing().values())
 
 
 def wait_for(
