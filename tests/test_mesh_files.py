@@ -118,7 +118,7 @@ def test_a_planar_graph_is_not_overwritten_by_a_mesh(poly, tmp_path):
         "0 2\n0\n0\n1\n1 0.5 0.5 1\n",
         "3 2\n1 0 0\n",
         "x",
-        "0 2 0 1\n1 1\n1 1 2 0\n0\n",  # without an .ele file, so its points are in a .node file
+        "0 2 0 1\n1 1\n1 1 2 0\n0\n",  # There is no .ele file, so this is a planar graph.
     ):
         (tmp_path / "other.poly").write_text(text)
         with pytest.raises(InputError, match="would be overwritten"):

@@ -17,6 +17,7 @@ import networkx_entry
 import numpy as np
 import pytest
 from networkx.utils.backends import _registered_algorithms as REGISTERED
+from networkx_on_pocl import CONFIG, on_pocl  # noqa: F401
 
 import _clgraph_nx
 from clgraph import networkx_backend
@@ -26,17 +27,7 @@ from clgraph.networkx_backend.adjacency import as_numbers
 from clgraph.networkx_backend.interface import backend
 from clgraph.networkx_backend.table import TABLE
 
-networkx_entry.register()
 KINDS = (nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph)
-CONFIG = nx.config.backends.clgraph
-
-
-@pytest.fixture(autouse=True)
-def _on_pocl(pocl: Any) -> Iterator[None]:
-    ignored = nx.config.warnings_to_ignore
-    CONFIG.device, nx.config.warnings_to_ignore = "pocl", {"cache"}
-    yield
-    CONFIG.device, CONFIG.strategy, nx.config.warnings_to_ignore = None, "auto", ignored
 
 
 def made(kind: type[nx.Graph], seed: int, n: int = 12, weight: str = "int") -> nx.Graph:

@@ -4,23 +4,13 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import networkx as nx
-import networkx_entry
 import numpy as np
 import pytest
+from networkx_on_pocl import CONFIG, on_pocl  # noqa: F401
 
 from clgraph import networkx_backend
 
-networkx_entry.register()
-CONFIG = nx.config.backends.clgraph
 PATH = nx.path_graph(4)
-
-
-@pytest.fixture(autouse=True)
-def _on_pocl(pocl: Any) -> Iterator[None]:
-    ignored = nx.config.warnings_to_ignore
-    CONFIG.device, nx.config.warnings_to_ignore = "pocl", {"cache"}
-    yield
-    CONFIG.device, CONFIG.strategy, nx.config.warnings_to_ignore = None, "auto", ignored
 
 
 def outcome(function: Callable[..., Any], *args: Any, **options: Any) -> Any:

@@ -161,15 +161,17 @@ class FittedFactorization(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Bas
         return self._known.user_index(users, default=-1), self._known.item_index(items, default=-1)
 
     def _fold_in(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        ratings = numbered_as(self._known, self._ratings(X, reset=False), new_users=True)
+        return self._fold_in_numbered(numbered_as(self._known, self._ratings(X, reset=False), new_users=True))
+
+    def _fold_in_numbered(self, ratings: Ratings) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Fold in the users of *ratings*, which have the item numbers of the fit."""
         return fold_in(self._factors(), self.mean_, ratings, self.regularization)
 
     def _folded(self, X: Ratings) -> tuple[Ratings, Factors]:
         """Fold the users of *X* in, and return *X* with the item numbers of the fit, and the factors of its users."""
         rated = numbered_as(self._known, X, new_users=True)
-        rows, biases = fold_in(self._factors(), self.mean_, rated, self.regularization)
-        users = rows.astype(np.float32), biases.astype(np.float32)
-        return rated, self._factors()._replace(user_factors=users[0], user_biases=users[1])
+        rows, biases = (array.astype(np.float32) for array in self._fold_in_numbered(rated))
+        return rated, self._factors()._replace(user_factors=rows, user_biases=biases)
 
     def _factors(self) -> Factors:
         return Factors(*(getattr(self, f"{name}_") for name in Factors._fields))
